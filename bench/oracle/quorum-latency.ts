@@ -71,7 +71,7 @@ export async function measureQuorum(turns: number): Promise<QuorumFigures> {
     });
     if (quorum?.signers !== 3) throw new Error("quorum was not reached");
   };
-  const askOne = async (): Promise<void> => void (await running[1]?.peer.ask(route.path, "{}", common));
+  const askOne = async (): Promise<void> => void (await running[1]?.peer.query(route.path, "{}", common));
   try {
     const [alone, all]: [number[], number[]] = [[], []];
     for (let turn = 0; turn < turns + 5; turn++) {

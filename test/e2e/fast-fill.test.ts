@@ -173,7 +173,7 @@ test("the recipient is paid before the deposit is mined; once mined, the deposit
   await expect.poll(heldUsd, { timeout: 20_000, interval: 100 }).toBe(before);
   expect((await api.status(requestId)).inTxHashes).toEqual([hash]);
   const paid = await received(recipient);
-  await position.grownBy(amount, AbortSignal.timeout(60_000));
+  await position.waitForGrowth(amount, AbortSignal.timeout(60_000));
   expect(await received(recipient), "paid once").toBe(paid);
 });
 

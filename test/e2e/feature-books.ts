@@ -75,7 +75,7 @@ export async function openBooks(world: FeatureWorld): Promise<FeatureBooks> {
     };
     if (deposited > 0n)
       try {
-        const hub = await line.hub.grownBy(deposited, AbortSignal.timeout(SETTLE_MS));
+        const hub = await line.hub.waitForGrowth(deposited, AbortSignal.timeout(SETTLE_MS));
         expectEqual("the hub owes the solver", hub.after - hub.before, deposited);
       } catch (error) {
         problems.push(

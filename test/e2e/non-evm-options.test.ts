@@ -632,7 +632,7 @@ test("a payment to a deposit address on Bitcoin is filled on the EVM chain, or r
   });
   recordDeposit(from, 350_000n);
   const claim = claims.get(keyOf(from));
-  await claim?.position.grownBy(claim.owed, AbortSignal.timeout(TIMEOUT_MS));
+  await claim?.position.waitForGrowth(claim.owed, AbortSignal.timeout(TIMEOUT_MS));
 });
 
 test("a payment to a deposit address on Solana is filled on the EVM chain, or refunded minus the fees of its sweep and refund", async () => {
@@ -673,7 +673,7 @@ test("a payment to a deposit address on Solana is filled on the EVM chain, or re
   });
   recordDeposit(from, 30_000_000n);
   const claim = claims.get(keyOf(from));
-  await claim?.position.grownBy(claim.owed, AbortSignal.timeout(TIMEOUT_MS));
+  await claim?.position.waitForGrowth(claim.owed, AbortSignal.timeout(TIMEOUT_MS));
 });
 
 /** The balance of an address on Bitcoin. */
@@ -686,7 +686,7 @@ async function satoshisAt(address: string): Promise<bigint> {
 test("at the end, the hub owes the solver every deposit, filled or refunded, and the sponsor has paid its part", async () => {
   const hubGrowth = await Promise.all(
     [...claims.values()].map(async ({ chain, position, owed }) => {
-      const { before, after } = await position.grownBy(owed, AbortSignal.timeout(TIMEOUT_MS));
+      const { before, after } = await position.waitForGrowth(owed, AbortSignal.timeout(TIMEOUT_MS));
       return [chain, after - before];
     }),
   );

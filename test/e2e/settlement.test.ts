@@ -67,7 +67,7 @@ async function bridge(): Promise<{ arrived: boolean; settled(withinMs: number): 
     holder: { chainName: origin.name, address: system.solver.address },
     currency: { chainName: origin.name, address: usdc.address },
   });
-  const { arrived } = await runBridgeDemo({
+  const { hasArrived: arrived } = await runBridgeDemo({
     apiUrl: api.url,
     from: "local-a",
     to: "local-b",
@@ -79,7 +79,7 @@ async function bridge(): Promise<{ arrived: boolean; settled(withinMs: number): 
   });
   return {
     arrived,
-    settled: async (withinMs) => await position.grownBy(10_000_000n, AbortSignal.timeout(withinMs)),
+    settled: async (withinMs) => await position.waitForGrowth(10_000_000n, AbortSignal.timeout(withinMs)),
   };
 }
 

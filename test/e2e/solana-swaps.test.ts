@@ -157,7 +157,7 @@ test("a token that is in no chain file is swapped, deposited, filled on the EVM 
   expect(spent).toBeLessThanOrEqual(BigInt(exact.details.currencyIn.amount));
   expect(spent).toBeGreaterThan((BigInt(exact.details.currencyIn.amount) * 99n) / 100n);
 
-  await claim.grownBy(deposit + second, AbortSignal.timeout(TIMEOUT_MS));
+  await claim.waitForGrowth(deposit + second, AbortSignal.timeout(TIMEOUT_MS));
 }, 120_000);
 
 test("a swapped deposit that is not filled is refunded in the deposited currency, minus the fee of the refund", async () => {

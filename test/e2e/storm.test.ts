@@ -78,7 +78,7 @@ async function anApp(app: App, index: number): Promise<{ key: string; wallet: Ad
     apiUrl: apiUrl(0),
     sponsor,
     solver: system.solver.address,
-    home: { url: node.url, chainId: chain.id },
+    balanceChain: { url: node.url, chainId: chain.id },
     token: usdc,
     amount,
   });

@@ -2,7 +2,7 @@ import { routeServices } from "../../apps/oracle/src/route-services.ts";
 import type { AttestedChain } from "../../apps/oracle/src/ports/attested-chains.ts";
 import { buildServer } from "../../apps/oracle/src/server.ts";
 import { limitConcurrentCalls } from "../../apps/oracle/src/usecases/limit-concurrent-calls.ts";
-import { createSealer } from "../../apps/oracle/src/usecases/seal.ts";
+import { createAttestationSigner } from "../../apps/oracle/src/usecases/sign-attestations.ts";
 import { createShadowLedger } from "../../apps/oracle/src/usecases/shadow-ledger.ts";
 import { connectPeer, executionDigester, type Signer } from "@causeway/attest";
 import { evidenceSources, type EvidenceSource, type NonceMappings } from "@causeway/chains";
@@ -162,7 +162,7 @@ async function startOracle(
         newestFinal: async () => ({ height: 1n, timestamp: 0n }),
         multisig: async () => ({ isSigner: true, threshold: 1 }),
       },
-      sealer: createSealer(signer, aHub, () => void signatures++),
+      attestationSigner: createAttestationSigner(signer, aHub, () => void signatures++),
       executionDigest: executionDigester(aHub),
     },
     {

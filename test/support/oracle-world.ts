@@ -5,7 +5,7 @@ import { routeServices } from "../../apps/oracle/src/route-services.ts";
 import { buildServer } from "../../apps/oracle/src/server.ts";
 import { limitConcurrentCalls } from "../../apps/oracle/src/usecases/limit-concurrent-calls.ts";
 import type { CallBounds } from "../../apps/oracle/src/usecases/limit-concurrent-calls.ts";
-import { createSealer } from "../../apps/oracle/src/usecases/seal.ts";
+import { createAttestationSigner } from "../../apps/oracle/src/usecases/sign-attestations.ts";
 import { createShadowLedger } from "../../apps/oracle/src/usecases/shadow-ledger.ts";
 import {
   connectPeer,
@@ -314,7 +314,7 @@ export async function startOracleWorld(options: OracleWorldOptions = {}) {
           threshold: 2,
         }),
       },
-      sealer: createSealer(signer, hub, events.signed),
+      attestationSigner: createAttestationSigner(signer, hub, events.signed),
       executionDigest: executionDigester(hub),
     },
     {

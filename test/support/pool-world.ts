@@ -11,7 +11,7 @@ import { createLocalClient, sendPipelined, startAnvil, type LocalClient } from "
 import {
   deployLocal,
   localAccount,
-  localExchanges,
+  localDexContracts,
   nodeEnvironment,
   openPools,
   readLocalChains,
@@ -112,7 +112,7 @@ export async function startPoolWorld(): Promise<PoolWorld> {
   if (v3?.kind !== "uniswap-v3" || v2?.kind !== "uniswap-v2" || v2.router === undefined)
     throw new TypeError("expected a v3 source, and a v2 source with a router");
   const client = createLocalClient(node);
-  const manager = localExchanges.positionManager;
+  const manager = localDexContracts.positionManager;
   const provider = localAccount("deployer");
   const behavior: NodeBehavior = {
     requestCount: 0,

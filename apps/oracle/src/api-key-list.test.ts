@@ -4,7 +4,7 @@ import { readApiKeys } from "./api-key-list.ts";
 const ONE = "1".repeat(32);
 const TWO = "2".repeat(64);
 
-test("keys have labels, which may hold colons; one trailing semicolon is allowed", () => {
+test("reads labels, which may contain colons, and allows one trailing semicolon", () => {
   const { keys, problems } = readApiKeys(`${ONE}:first ; ${TWO}:second: of two;`);
   expect([...keys]).toEqual([
     [ONE, "first"],

@@ -88,8 +88,8 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
   const env = read(() => withPort(withVaultSecrets(processEnv)));
   if (env === undefined) throw new ConfigError(problems);
   const location = read(() => readSettings(locationSettings, env));
-  const keys = read(() => readSettings(signerSettings, env));
-  const peer = read(() => readSettings(peerSettings, env));
+  const signerValues = read(() => readSettings(signerSettings, env));
+  const peerValues = read(() => readSettings(peerSettings, env));
   const http = read(() => readSettings(httpSettings, env));
   const traces = read(() => traceTarget(readSettings(traceSettings, env)));
   const loaded = location && read(() => readAttestationChains({ ...location, env }));
@@ -99,22 +99,25 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
   if (loaded?.chains.length === 0 && loaded.problems.length === 0) problems.push(...noChainProblems(loaded));
   // Read lists even if another variable of their group is invalid, so that all problems are reported
   // together.
-  const listed = read(() => readSettings({ peers: peerSettings.peers, apiKeys: httpSettings.apiKeys }, env));
-  const peers = readPeerList(listed?.peers?.reveal() ?? "");
+  const listSettings = read(() =>
+    readSettings({ peers: peerSettings.peers, apiKeys: httpSettings.apiKeys }, env),
+  );
+  const peers = readPeerList(listSettings?.peers?.reveal() ?? "");
   problems.push(...peers.problems);
-  const apiKeys = listed?.apiKeys === undefined ? undefined : readApiKeys(listed.apiKeys.reveal());
+  const apiKeys =
+    listSettings?.apiKeys === undefined ? undefined : readApiKeys(listSettings.apiKeys.reveal());
   problems.push(...(apiKeys?.problems ?? []));
   if (http !== undefined && apiKeys === undefined)
     warnings.push("API_KEYS is not set: any client that can reach this service can use it");
   if (hub !== undefined && loaded?.chains.some(({ name }) => name === hub.hub.name) === true)
     problems.push(`hub.name ${hub.hub.name} is already the name of a chain`);
-  if (keys !== undefined && env["SIGNING_MODULE"] === undefined)
+  if (signerValues !== undefined && env["SIGNING_MODULE"] === undefined)
     warnings.push("SIGNING_MODULE is not set; using raw-private-key");
 
-  const signer = keys && (await signerOf(keys, env, location?.environment, problems));
+  const signer = signerValues && (await signerOf(signerValues, env, location?.environment, problems));
   const policy = policyOf(env, signer);
   problems.push(...policy.problems);
-  if (peer && peers.peers.length > 0 && http && http.requestDeadlineMs > peer.peerTimeoutMs)
+  if (peerValues && peers.peers.length > 0 && http && http.requestDeadlineMs > peerValues.peerTimeoutMs)
     warnings.push(
       "REQUEST_DEADLINE_MS exceeds PEER_REQUEST_TIMEOUT_MS: peers with the same settings time out earlier",
     );
@@ -125,7 +128,16 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
     signer?.close?.();
     throw new ConfigError([...new Set(problems), ...unknown.warnings]);
   }
-  if (!location || !keys || !peer || !http || !loaded || !hub || !signer || policy.policy === undefined)
+  if (
+    !location ||
+    !signerValues ||
+    !peerValues ||
+    !http ||
+    !loaded ||
+    !hub ||
+    !signer ||
+    policy.policy === undefined
+  )
     throw new ConfigError([
       "invariant violated: part of the configuration is missing without a reported problem",
     ]);
@@ -135,9 +147,9 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
     signer,
     policy: policy.policy,
     peers: peers.peers,
-    peerTimeoutMs: peer.peerTimeoutMs,
+    peerTimeoutMs: peerValues.peerTimeoutMs,
     apiKeys: apiKeys?.keys,
-    shadow: peer.shadow,
+    shadow: peerValues.shadow,
     http: {
       host: http.httpHost,
       port: http.httpPort,
@@ -178,8 +190,8 @@ function policyOf(env: Env, signer: Signer | undefined): SignerPolicy {
 
 /** `HTTP_PORT`, else `PORT`. */
 function withPort(env: Record<string, string | undefined>): Env {
-  const own = env["HTTP_PORT"]?.trim() ?? "";
-  return { ...env, HTTP_PORT: own === "" ? env["PORT"] : own };
+  const httpPort = env["HTTP_PORT"]?.trim() ?? "";
+  return { ...env, HTTP_PORT: httpPort === "" ? env["PORT"] : httpPort };
 }
 
 async function signerOf(
@@ -249,10 +261,10 @@ function nonEmpty(env: Env, name: string): string | undefined {
 async function openSigner<S extends Signer>(
   problems: string[],
   what: string,
-  make: () => Promise<S>,
+  open: () => Promise<S>,
 ): Promise<S | undefined> {
   try {
-    return await make();
+    return await open();
   } catch (error) {
     problems.push(`${what}: ${error instanceof Error ? error.message : "unknown error"}`);
     return undefined;

@@ -15,7 +15,7 @@ import type { AttestationServices } from "./ports/attestation-services.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import { routeServices } from "./route-services.ts";
 import { limitConcurrentCalls } from "./usecases/limit-concurrent-calls.ts";
-import { createSealer } from "./usecases/seal.ts";
+import { createAttestationSigner } from "./usecases/sign-attestations.ts";
 import { createShadowLedger } from "./usecases/shadow-ledger.ts";
 
 /**
@@ -41,9 +41,9 @@ export async function createContainer(
       note(...call);
     };
   };
-  const raw = createRpcTransport({ url: hub.rpcUrl, onCall: callsOf(hub.name) });
-  lifecycle.add("hub", () => raw.close());
-  const hubTransport = checkedTransport(raw, hub.chainId).transport;
+  const uncheckedTransport = createRpcTransport({ url: hub.rpcUrl, onCall: callsOf(hub.name) });
+  lifecycle.add("hub", () => uncheckedTransport.close());
+  const hubTransport = checkedTransport(uncheckedTransport, hub.chainId).transport;
   const sources = await evidenceSources(chains, {
     onDisagreement: (disagreement) => log.error({ event: "endpointsDisagree", ...disagreement }),
     observeCalls: callsOf,
@@ -52,7 +52,7 @@ export async function createContainer(
     }),
   });
   for (const [name, source] of sources) lifecycle.add(`chain ${name}`, () => source.close());
-  const attested = new Map(
+  const attestedChains = new Map(
     chains.map((chain): readonly [string, AttestedChain] => {
       const source = sources.get(chain.name);
       const lastAnswerMs = () => lastAnswers.ofChain(chain.name);
@@ -76,10 +76,10 @@ export async function createContainer(
   });
   const ledger = createShadowLedger(config.shadow, Date.now());
   const services: AttestationServices = {
-    chains: attested,
+    chains: attestedChains,
     hub,
     hubReader,
-    sealer: createSealer(timedSigner(signer, metrics.registry), hub, events.signed),
+    attestationSigner: createAttestationSigner(timedSigner(signer, metrics.registry), hub, events.signed),
     executionDigest: executionDigester(hub),
   };
   return routeServices(

@@ -1,5 +1,5 @@
 import { ServiceError } from "@causeway/domain";
-import type { ErrorAnswer, OwnErrorAnswer } from "@causeway/service-kit";
+import type { ErrorAnswer, CustomErrorAnswer } from "@causeway/service-kit";
 import { oracleErrorStatus } from "@causeway/wire";
 import type { OracleError, OracleErrorCode } from "@causeway/wire";
 import { AttestationError } from "./ports/attestation-error.ts";
@@ -17,21 +17,23 @@ const UPSTREAM_RETRY_SECONDS = 1;
  * The oracle's error format: `{message, code, field?, retryAfter?}`. Errors of the framework keep their
  * status.
  */
-export function oracleErrorAnswer(thrown: unknown, usual: ErrorAnswer): OwnErrorAnswer {
+export function oracleErrorAnswer(thrown: unknown, standard: ErrorAnswer): CustomErrorAnswer {
   if (thrown === undefined)
-    return frameworkAnswer(usual, usual.status === 404 ? "not_found" : "invalid_request");
+    return frameworkAnswer(standard, standard.status === 404 ? "not_found" : "invalid_request");
   const code = outcomeOf(thrown);
   if (thrown instanceof AttestationError) return attestationAnswer(thrown.code, thrown.message, thrown);
   if (code !== "internal")
     return attestationAnswer(code, thrown instanceof Error ? thrown.message : "", fieldOf(thrown));
-  return usual.status < 500 ? frameworkAnswer(usual, "invalid_request") : attestationAnswer("internal", "");
+  return standard.status < 500
+    ? frameworkAnswer(standard, "invalid_request")
+    : attestationAnswer("internal", "");
 }
 
 function attestationAnswer(
   code: OracleErrorCode,
   message: string,
   facts: { readonly field?: string | undefined; readonly retryAfterSeconds?: number | undefined } = {},
-): OwnErrorAnswer {
+): CustomErrorAnswer {
   const retryAfter =
     facts.retryAfterSeconds ?? (code === "upstream_unavailable" ? UPSTREAM_RETRY_SECONDS : undefined);
   const body: OracleError = {
@@ -52,7 +54,7 @@ function attestationAnswer(
 function frameworkAnswer(
   { status, headers, body, unexpected }: ErrorAnswer,
   code: OracleErrorCode,
-): OwnErrorAnswer {
+): CustomErrorAnswer {
   return {
     status,
     headers,

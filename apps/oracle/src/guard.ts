@@ -4,9 +4,9 @@ import type { ApiKeys } from "./ports/api-keys.ts";
 import { limitWrongKeys } from "./wrong-keys.ts";
 
 /** Routes without a key, matched exactly, not by prefix. */
-const OPEN: readonly string[] = ["/lives/v1", "/documentation"];
+const OPEN_ROUTES: readonly string[] = ["/lives/v1", "/documentation"];
 /** Routes of the documentation's assets. Compared with routes, never with the requested path. */
-const PARTS_OF_DOCUMENTATION = "/documentation/";
+const DOCUMENTATION_ASSETS = "/documentation/";
 
 /**
  * Refuses every call without a key, even to unknown paths, so that only key holders learn which paths exist.
@@ -14,7 +14,7 @@ const PARTS_OF_DOCUMENTATION = "/documentation/";
  * to guess.
  */
 export function guard(app: FastifyInstance, keys: ApiKeys, metricsOpen: boolean): void {
-  const open = new Set(metricsOpen ? [...OPEN, "/metrics"] : OPEN);
+  const open = new Set(metricsOpen ? [...OPEN_ROUTES, "/metrics"] : OPEN_ROUTES);
   const wrongKeys = limitWrongKeys(() => performance.now());
   const check = (key: string, address: string): void => {
     if (keys.labelOf(key) !== undefined) return;
@@ -24,7 +24,7 @@ export function guard(app: FastifyInstance, keys: ApiKeys, metricsOpen: boolean)
   };
   app.addHook("onRequest", (request, _reply, done) => {
     const { url } = request.routeOptions;
-    if (url !== undefined && (open.has(url) || url.startsWith(PARTS_OF_DOCUMENTATION))) return done();
+    if (url !== undefined && (open.has(url) || url.startsWith(DOCUMENTATION_ASSETS))) return done();
     const header = request.headers["x-api-key"];
     if (header === undefined) return done(new AttestationError("unauthorized", "x-api-key is required"));
     try {

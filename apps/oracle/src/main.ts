@@ -14,9 +14,9 @@ import { buildServer } from "./server.ts";
 
 const NAME = "causeway-oracle";
 /** Time for an answer beyond the slowest peer. ms */
-const MARGIN_MS = 2_000;
+const RESPONSE_MARGIN_MS = 2_000;
 
-const config = await readOrExplain();
+const config = await readConfigOrPrintProblems();
 if (config !== undefined) await serve(config);
 
 async function serve(config: OracleConfig): Promise<void> {
@@ -48,7 +48,7 @@ async function serve(config: OracleConfig): Promise<void> {
           trustProxy: config.http.trustProxy,
           shadow: config.shadow,
           checkResponses: config.http.responseCheck,
-          handlerTimeoutMs: Math.max(config.requestDeadlineMs, config.peerTimeoutMs) + MARGIN_MS,
+          handlerTimeoutMs: Math.max(config.requestDeadlineMs, config.peerTimeoutMs) + RESPONSE_MARGIN_MS,
         },
       );
       lifecycle.add("http", () => server.close());
@@ -63,7 +63,7 @@ async function serve(config: OracleConfig): Promise<void> {
 }
 
 /** There is no logger yet, and people who fix a configuration read lines, not JSON. */
-async function readOrExplain(): Promise<OracleConfig | undefined> {
+async function readConfigOrPrintProblems(): Promise<OracleConfig | undefined> {
   try {
     return await readOracleConfig(takeEnvironment(process.env));
   } catch (error) {

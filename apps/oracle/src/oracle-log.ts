@@ -15,8 +15,8 @@ export function createOracleLog(options: LogOptions, secrets: readonly string[])
 /** Formats an error for the log: type, codes and messages of it and its causes. */
 export function redactedErrorFacts(secrets: readonly string[]): (error: unknown) => unknown {
   // Longest first: one secret may contain another.
-  const known = secrets.filter((secret) => secret.length > 3).toSorted((a, b) => b.length - a.length);
-  return (error) => describe(error, known, 0);
+  const sortedSecrets = secrets.filter((secret) => secret.length > 3).toSorted((a, b) => b.length - a.length);
+  return (error) => describe(error, sortedSecrets, 0);
 }
 
 function describe(error: unknown, secrets: readonly string[], depth: number): unknown {
@@ -36,5 +36,7 @@ function describe(error: unknown, secrets: readonly string[], depth: number): un
 }
 
 function withoutSecrets(text: string, secrets: readonly string[]): string {
-  return withoutUrlSecrets(secrets.reduce((left, secret) => left.replaceAll(secret, "[secret]"), text));
+  return withoutUrlSecrets(
+    secrets.reduce((redacted, secret) => redacted.replaceAll(secret, "[secret]"), text),
+  );
 }

@@ -17,17 +17,21 @@ export function routeServices(
   aggregation: Aggregation,
   status: StatusFacts,
 ): RouteServices {
-  const own = aggregation.policy.localSigner;
-  const listed = chainList(services.chains);
+  const localSigner = aggregation.policy.localSigner;
+  const chainsAnswer = chainList(services.chains);
   return {
-    attestDeposit: withPeers("depository-deposits", attestDeposit(services, own), aggregation),
-    attestWithdrawal: withPeers("depository-withdrawals", attestWithdrawal(services, own), aggregation),
-    attestFill: withPeers("solver-fills", attestFill(services, own), aggregation),
-    attestRefund: withPeers("solver-refunds", attestRefund(services, own), aggregation),
+    attestDeposit: withPeers("depository-deposits", attestDeposit(services, localSigner), aggregation),
+    attestWithdrawal: withPeers(
+      "depository-withdrawals",
+      attestWithdrawal(services, localSigner),
+      aggregation,
+    ),
+    attestFill: withPeers("solver-fills", attestFill(services, localSigner), aggregation),
+    attestRefund: withPeers("solver-refunds", attestRefund(services, localSigner), aggregation),
     initiateWithdrawal: withPeers("withdrawal-initiation", initiateWithdrawal(services), aggregation),
     confirmWithdrawal: withPeers("withdrawal-initiated", confirmWithdrawal(services), aggregation),
     signNonceMapping: withPeers("nonce-mapping", signNonceMapping(services), aggregation),
-    listChains: () => listed,
+    listChains: () => chainsAnswer,
     shadowReport: () => aggregation.ledger.report(),
     reportStatus: statusReport(services, aggregation, status),
   };

@@ -159,7 +159,7 @@ export const httpSettings = {
   shutdownTimeoutMs: millis("SHUTDOWN_TIMEOUT_MS", 15_000, "How long a shutdown waits for running requests."),
 };
 
-/** All of them, in the order of the documentation. */
+/** All setting groups, in the order of docs/CONFIG.md. */
 export const oracleSettingGroups: readonly SettingGroup[] = [
   { title: "Configuration files of an oracle", settings: locationSettings },
   { title: "Signing key", settings: signerSettings },

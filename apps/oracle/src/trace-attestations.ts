@@ -4,12 +4,12 @@ import type { FastifyInstance } from "fastify";
 /** Records each answer whose caller named a trace, as a span of that trace. Must precede the routes. */
 export function traceAttestations(app: FastifyInstance, traces: Traces): void {
   app.addHook("onResponse", (request, reply, done) => {
-    const place = readTraceparent(request.headers["traceparent"]);
+    const parent = readTraceparent(request.headers["traceparent"]);
     const { url } = request.routeOptions;
-    if (place !== undefined && url?.startsWith("/attestations/") === true) {
+    if (parent !== undefined && url?.startsWith("/attestations/") === true) {
       const endMs = Date.now();
       traces.record({
-        ...place,
+        ...parent,
         name: `POST ${url}`,
         startMs: endMs - reply.elapsedTime,
         endMs,

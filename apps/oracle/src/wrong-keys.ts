@@ -21,9 +21,9 @@ export function limitWrongKeys(now: () => number): WrongKeys {
     check(address) {
       const window = windows.get(addressBlock(address));
       if (window === undefined || window.wrong < MAX_WRONG_KEYS) return;
-      const leftMs = window.endsMs - now();
-      if (leftMs <= 0) return;
-      const retryAfterSeconds = Math.ceil(leftMs / 1000);
+      const remainingMs = window.endsMs - now();
+      if (remainingMs <= 0) return;
+      const retryAfterSeconds = Math.ceil(remainingMs / 1000);
       throw new AttestationError(
         "rate_limited",
         `too many wrong keys from this address (more than ${MAX_WRONG_KEYS} per minute); try again in ${retryAfterSeconds} s`,

@@ -33,7 +33,7 @@ export type { SignerPolicy, SignerSettings } from "./aggregate/signer-policy.ts"
 export { readSignerPolicy } from "./aggregate/signer-policy.ts";
 export type { PeerEndpoint, PeerList } from "./peers/peer-list.ts";
 export { PLAINTEXT_URL, readPeerList, sendsKeyInClear } from "./peers/peer-list.ts";
-export type { AskOptions, Peer } from "./peers/peer.ts";
+export type { QueryOptions, Peer } from "./peers/peer.ts";
 export { connectPeer } from "./peers/peer.ts";
 export type { PeerReport, PeerWarning } from "./peers/peer-warning.ts";
 export type { PeerAttestation, PeerAttested, Quorum } from "./peers/attest-with-peers.ts";

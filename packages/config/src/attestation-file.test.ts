@@ -121,12 +121,14 @@ test.each(Object.entries(otherFamilies))(
 );
 
 test("one Bitcoin network with another depository, or with a shared former depository, is the same chain", () => {
-  const [bitcoin, solana] = [otherFamilies["bitcoin-vm"], otherFamilies["solana-vm"]].map((fields, at) => ({
-    id: "one",
-    vmType: at === 0 ? "bitcoin-vm" : "solana-vm",
-    httpRpcUrl: "http://127.0.0.1:1",
-    ...fields,
-  }));
+  const [bitcoin, solana] = [otherFamilies["bitcoin-vm"], otherFamilies["solana-vm"]].map(
+    (fields, index) => ({
+      id: "one",
+      vmType: index === 0 ? "bitcoin-vm" : "solana-vm",
+      httpRpcUrl: "http://127.0.0.1:1",
+      ...fields,
+    }),
+  );
   const moved = { ...bitcoin, id: "two", depository: "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2" };
   expect(problemsOf(() => load([bitcoin, moved])).join()).toContain("bitcoinNetwork mainnet of two");
   const former = {
@@ -140,7 +142,7 @@ test("one Bitcoin network with another depository, or with a shared former depos
   const [mainnet, devnet] = [
     "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",
     "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG",
-  ].map((genesisHash, at) => ({ ...solana, id: `s${at}`, additionalData: { genesisHash } }));
+  ].map((genesisHash, index) => ({ ...solana, id: `s${index}`, additionalData: { genesisHash } }));
   expect(load([mainnet, devnet]).chains).toHaveLength(2);
   expect(problemsOf(() => load([mainnet, { ...mainnet, id: "again" }])).join()).toContain("genesisHash");
 });
@@ -244,7 +246,7 @@ test("reports all problems at once, without quoting values", () => {
     ]),
   );
   expect(problems.join("\n")).not.toContain("secretvalue");
-  const wanted = [
+  const expectedProblems = [
     "duplicate id base",
     "(base).depository: must be a 20-byte address",
     "(mars).vmType: must be a chain family supported by this oracle",
@@ -255,7 +257,7 @@ test("reports all problems at once, without quoting values", () => {
     "(half).additionalData.rpcQuorum: must be more than half of the endpoints, or 1",
     "(zero).depository: must be a 20-byte address",
   ];
-  for (const one of wanted) expect(problems.join("\n")).toContain(one);
+  for (const problem of expectedProblems) expect(problems.join("\n")).toContain(problem);
 });
 
 test("a file that is not an array, not JSON or missing is a problem, not a crash", () => {
@@ -293,7 +295,7 @@ test.each(["local", "testnets.prod", "mainnets.prod"])(
     );
     for (const { exchange, name } of api.nonEvmChains) {
       if (exchange === undefined) continue;
-      const attested = nonEvmChains.find((one) => one.name === name)?.hyperliquid;
+      const attested = nonEvmChains.find((chain) => chain.name === name)?.hyperliquid;
       expect([attested?.profile, attested?.usdcTokenId, attested?.network === "Testnet"]).toEqual([
         exchange.profile,
         exchange.usdcTokenId,
@@ -319,7 +321,7 @@ test.each<
     unknown
   >[];
   const [first] = entries;
-  const urls = Array.from({ length: count }, (_, at) => `http://127.0.0.1:${at + 1}`);
+  const urls = Array.from({ length: count }, (_, index) => `http://127.0.0.1:${index + 1}`);
   writeFileSync(
     join(dir, "chains.listed.json"),
     JSON.stringify([

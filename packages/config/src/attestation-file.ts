@@ -14,7 +14,12 @@ import { toConfiguredChain } from "./configured-chain.ts";
 export type LoadedAttestationChains = LoadedChainFile<ConfiguredChain>;
 
 /** Parts of an entry that an oracle needs; unset variables in other parts are ignored. */
-const NEEDED: readonly string[] = ["httpRpcUrl", "additionalDepositories", "chainId", "hubChainId"];
+const REQUIRED_ENTRY_FIELDS: readonly string[] = [
+  "httpRpcUrl",
+  "additionalDepositories",
+  "chainId",
+  "hubChainId",
+];
 
 /** Fields of `additionalData` without which the oracle would accept more than the operator intended. */
 const REQUIRED_FIELDS: readonly string[] = ["fillContracts", "exchangeContract"];
@@ -34,8 +39,8 @@ const oracleReader: ChainFileReader<AttestationChainEntry, ConfiguredChain> = {
   need: (path) => {
     const [field, part] = path;
     const isRequiredPart = field === "additionalData" && REQUIRED_FIELDS.includes(String(part));
-    if (isRequiredPart || NEEDED.includes(String(field))) return { kind: "required" };
-    const optional = OPTIONAL_FIELDS.find((one) => one.path === path.join("."));
+    if (isRequiredPart || REQUIRED_ENTRY_FIELDS.includes(String(field))) return { kind: "required" };
+    const optional = OPTIONAL_FIELDS.find((candidate) => candidate.path === path.join("."));
     return optional === undefined ? { kind: "unread" } : { kind: "optional", without: optional.without };
   },
   toChain: toConfiguredChain,

@@ -45,17 +45,23 @@ function liquidityProblems({ id, liquidity }: ChainEntry): readonly string[] {
 
 /** An asset must have the same price and class on every chain; otherwise, bridging it would be a trade. */
 function assetProblems(entries: readonly Entry[]): readonly string[] {
-  const first = new Map<string, { chain: string; priceId: string; class: string }>();
+  const firstByCurrency = new Map<string, { chain: string; priceId: string; class: string }>();
   return entries.flatMap((entry) =>
     [entry.native, ...entry.tokens].flatMap((currency) => {
-      const known = first.get(currency.id);
-      if (known === undefined) {
-        first.set(currency.id, { chain: entry.id, priceId: currency.priceId, class: currency.class });
+      const earlier = firstByCurrency.get(currency.id);
+      if (earlier === undefined) {
+        firstByCurrency.set(currency.id, {
+          chain: entry.id,
+          priceId: currency.priceId,
+          class: currency.class,
+        });
         return [];
       }
-      return known.priceId === currency.priceId && known.class === currency.class
+      return earlier.priceId === currency.priceId && earlier.class === currency.class
         ? []
-        : [`(${entry.id}): currency ${currency.id} has a different priceId or class than on ${known.chain}`];
+        : [
+            `(${entry.id}): currency ${currency.id} has a different priceId or class than on ${earlier.chain}`,
+          ];
     }),
   );
 }

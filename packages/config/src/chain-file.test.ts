@@ -312,11 +312,13 @@ test.each([
   expect(unset.unconfiguredChains).toHaveLength(evmChains + 3);
   expect(unset.warnings).toEqual([]);
 
-  const known = new Map<number, ViemChain>(Object.values(viemChains).map((chain) => [chain.id, chain]));
+  const viemChainById = new Map<number, ViemChain>(
+    Object.values(viemChains).map((chain) => [chain.id, chain]),
+  );
   // viem has another chain with the same id.
-  known.set(999, viemChains.hyperEvm);
+  viemChainById.set(999, viemChains.hyperEvm);
   for (const chain of chains) {
-    const published = known.get(chain.id);
+    const published = viemChainById.get(chain.id);
     expect([chain.native.symbol, chain.explorerUrl, chain.contracts.multicall3], chain.name).toEqual([
       published?.nativeCurrency.symbol,
       published?.blockExplorers?.default.url,
@@ -359,10 +361,13 @@ test("every currency of the local system has an embedded logo", () => {
 });
 
 test("public nodes, symbols and block times of real networks equal the published ones", () => {
-  const known = new Map<number, ViemChain>(Object.values(viemChains).map((chain) => [chain.id, chain]));
+  const viemChainById = new Map<number, ViemChain>(
+    Object.values(viemChains).map((chain) => [chain.id, chain]),
+  );
   const all = ["mainnets.prod", "testnets.prod"].flatMap((name) => loadWithEveryVariable(name).chains);
   for (const { id, name, publicRpcUrl } of all)
-    if (id === 137 || id === 80_002) expect(publicRpcUrl, name).toBe(known.get(id)?.rpcUrls.default.http[0]);
+    if (id === 137 || id === 80_002)
+      expect(publicRpcUrl, name).toBe(viemChainById.get(id)?.rpcUrls.default.http[0]);
   for (const { name, native, tokens } of all)
     for (const { symbol } of [native, ...tokens])
       expect(symbol, `${name}: user interfaces filter by ASCII`).toMatch(/^[\x20-\x7e]+$/);
@@ -412,9 +417,9 @@ test("fixed prices are USD with 18 decimals, and every currency of the local sol
 /** The entry of a non-EVM chain in the file for real networks. */
 function nonEvmEntryOf(vmType: string): Entry & Record<string, Record<string, unknown>> {
   const text = readFileSync(join(configsDir, "chains.mainnets.prod.json"), "utf8");
-  const found = (JSON.parse(text) as Entry[]).find((entry) => entry["vmType"] === vmType);
-  if (found === undefined) throw new Error(`the file has no ${vmType} chain`);
-  return found as ReturnType<typeof nonEvmEntryOf>;
+  const nonEvmEntry = (JSON.parse(text) as Entry[]).find((entry) => entry["vmType"] === vmType);
+  if (nonEvmEntry === undefined) throw new Error(`the file has no ${vmType} chain`);
+  return nonEvmEntry as ReturnType<typeof nonEvmEntryOf>;
 }
 
 const nonEvmEnv = {

@@ -58,14 +58,14 @@ const serviceReader: ChainFileReader<ChainEntry | NonEvmEntry, ServedChain> = {
       ? nonEvmEntry.safeParse(document)
       : chainEntry.safeParse(document),
   need: (path) => ({ kind: optionalFields.includes(path.join(".")) ? "optional" : "required" }),
-  toChain: (entry, at) => {
+  toChain: (entry, entryPlace) => {
     // The service must recognize the same deposits as oracles, so it reads their part of the entry too.
-    const attested = attestationChainEntry.safeParse(at.resolved);
+    const attested = attestationChainEntry.safeParse(entryPlace.resolved);
     if (!attested.success) {
-      at.problems.push(...schemaProblems(attested.error, at.place, at.source));
+      entryPlace.problems.push(...schemaProblems(attested.error, entryPlace.place, entryPlace.source));
       return undefined;
     }
-    const configured = toConfiguredChain(attested.data, at);
+    const configured = toConfiguredChain(attested.data, entryPlace);
     if (configured === undefined) return undefined;
     const profile = "contracts" in entry ? toChain(entry) : toNonEvmChain(entry);
     return { ...configured, profile };

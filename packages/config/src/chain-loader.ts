@@ -191,14 +191,14 @@ export function schemaProblems(
 /** Problems that appear only once the placeholders of an invalid entry are replaced. */
 function furtherVariableProblems<Entry extends WrittenEntry>(
   reader: Pick<ChainFileReader<Entry, never>, "parse">,
-  { source, place, problems: found }: EntryPlace,
+  { source, place, problems: knownProblems }: EntryPlace,
   env: Env,
 ): readonly string[] {
   const { value, unset } = resolvePlaceholders(source, env);
   const isUnset = (problem: string) => unset.some(({ variable }) => problem.includes(` (${variable})`));
   const problems: string[] = [];
   check(reader, { resolved: value, source, place, problems });
-  return problems.filter((problem) => !found.includes(problem) && !isUnset(problem));
+  return problems.filter((problem) => !knownProblems.includes(problem) && !isUnset(problem));
 }
 
 /** Hub chain ids must be unique: oracles identify chains by them. */

@@ -18,7 +18,7 @@ export function toConfiguredChain(
   entry: AttestationChainEntry,
   { place, problems, source }: Pick<EntryPlace, "place" | "problems" | "source">,
 ): ConfiguredChain | undefined {
-  const before = problems.length;
+  const problemCount = problems.length;
   const rpcUrls = endpointUrls(entry.httpRpcUrl);
   // Without a quorum, several endpoints would be weaker than one, because the first answer would count.
   const { rpcQuorum = defaultQuorum(rpcUrls.length) } = entry.additionalData;
@@ -26,16 +26,16 @@ export function toConfiguredChain(
   const id = familyIdOf(entry.vmType);
   const { facts, hubChainId } = readFacts(id, { entry, rpcUrls, place, problems });
   const { depository: addressOf } = families[id];
-  const depositories = [entry.depository, ...entry.additionalDepositories].map((text, at) => {
+  const depositories = [entry.depository, ...entry.additionalDepositories].map((text, index) => {
     if (text === undefined) return undefined;
-    const path = at === 0 ? ["depository"] : ["additionalDepositories", at - 1];
-    const field = at === 0 ? "depository" : `additionalDepositories[${at - 1}]`;
+    const path = index === 0 ? ["depository"] : ["additionalDepositories", index - 1];
+    const field = index === 0 ? "depository" : `additionalDepositories[${index - 1}]`;
     const where = `${place}.${field}${variableAt(source, path)}`;
     return addressOf === undefined
       ? familyAddress(entry.vmType, text, where, problems)
       : addressOf(text, where, problems);
   });
-  if (problems.length > before) return undefined;
+  if (problems.length > problemCount) return undefined;
   const [depository, ...additional] = depositories;
   return {
     name: entry.id,
@@ -43,7 +43,7 @@ export function toConfiguredChain(
     rpcUrls,
     rpcQuorum,
     depository,
-    additionalDepositories: additional.filter((one) => one !== undefined),
+    additionalDepositories: additional.filter((address) => address !== undefined),
     hubChainId: entry.hubChainId ?? hubChainId ?? BigInt(keccak256(stringToBytes(entry.id))).toString(),
     // Facts only for the chain's own family.
     evm: undefined,

@@ -4,8 +4,8 @@ export function endpointUrls(httpRpcUrl: string | readonly string[]): readonly s
 }
 
 /** The default of `rpcQuorum` for this number of endpoints: a majority, such as 1 of 1 and 2 of 2. */
-export function defaultQuorum(endpoints: number): number {
-  return Math.floor(endpoints / 2) + 1;
+export function defaultQuorum(endpointCount: number): number {
+  return Math.floor(endpointCount / 2) + 1;
 }
 
 /** Problems with an entry's endpoints and its quorum. */

@@ -26,14 +26,15 @@ const confirmationTiers = z
   .min(1)
   .superRefine((tiers, context) => {
     for (const [index, tier] of tiers.entries()) {
-      const last = index === tiers.length - 1;
+      const isLast = index === tiers.length - 1;
       const previous = tiers[index - 1];
       const bound = usdOf(tier.belowUsd);
       const previousBound = usdOf(previous?.belowUsd);
       const problem = (message: string) => context.addIssue({ code: "custom", path: [index], message });
-      if (last && tier.belowUsd !== undefined)
+      if (isLast && tier.belowUsd !== undefined)
         problem("the last tier must not set belowUsd, since it applies to all larger deposits");
-      if (!last && tier.belowUsd === undefined) problem("belowUsd is required in every tier except the last");
+      if (!isLast && tier.belowUsd === undefined)
+        problem("belowUsd is required in every tier except the last");
       if (bound !== undefined && previousBound !== undefined && bound <= previousBound)
         problem("belowUsd must be greater than in the preceding tier");
       if (previous !== undefined && tier.confirmations < previous.confirmations)

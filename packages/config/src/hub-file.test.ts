@@ -35,7 +35,7 @@ function problemsOf(read: () => unknown): string {
 
 test("accepts a hub as an object or the only element of an array, with fields at the top or in additionalData", () => {
   const { hubAddress, oracleAddress, ...top } = hub;
-  const wanted = {
+  const expectedHub = {
     name: "hub",
     rpcUrl: "http://127.0.0.1:1",
     chainId: 537713,
@@ -48,10 +48,10 @@ test("accepts a hub as an object or the only element of an array, with fields at
     fillLeadSeconds: 60,
     finality: { kind: "tag" },
   };
-  expect(load(hub)).toEqual({ hub: wanted, warnings: [] });
-  expect(load([hub]).hub).toEqual(wanted);
+  expect(load(hub)).toEqual({ hub: expectedHub, warnings: [] });
+  expect(load([hub]).hub).toEqual(expectedHub);
   const nested = { ...top, additionalData: { hubAddress, oracleAddress, auroraChainId: 1313161554 } };
-  expect(load([nested]).hub).toEqual(wanted);
+  expect(load([nested]).hub).toEqual(expectedHub);
   expect(problemsOf(() => load([hub, hub]))).toContain("exactly one hub");
   expect(problemsOf(() => load([]))).toContain("exactly one hub");
 });
@@ -124,8 +124,8 @@ test("reports all problems of a hub at once", () => {
       finalizationBlocks: 3,
     }),
   );
-  for (const one of ["HUB_RPC_URL", ".hubAddress: must be", ".settlementKey: must be"])
-    expect(problems).toContain(one);
+  for (const problem of ["HUB_RPC_URL", ".hubAddress: must be", ".settlementKey: must be"])
+    expect(problems).toContain(problem);
   expect(problemsOf(() => load({ ...hub, chainId: undefined, finalizationBlocks: 3 }))).toMatch(
     /chainId[^]*finalityReason/,
   );

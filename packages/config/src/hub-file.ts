@@ -10,7 +10,7 @@ import { pathOf, readJsonFile, type ConfigLocation } from "./json-file.ts";
 import { resolvePlaceholders, variableAt } from "./placeholder.ts";
 
 /** Optional hub fields: contracts of some attestations, and when deposits start to be attested in parts. */
-const OPTIONAL: readonly string[] = [
+const OPTIONAL_FIELDS: readonly string[] = [
   "oracleMultisigAddress",
   "allocatorAddress",
   "genericMappingAddress",
@@ -33,7 +33,8 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
   const document = onlyElement(readJsonFile(join(source.configsDir, fileName), fileName), fileName);
   const written = flatten(document);
   const resolved = resolvePlaceholders(written, source.env);
-  const isOptional = (path: readonly (string | number)[]): boolean => OPTIONAL.includes(String(path[0]));
+  const isOptional = (path: readonly (string | number)[]): boolean =>
+    OPTIONAL_FIELDS.includes(String(path[0]));
   const problems: string[] = resolved.unset
     .filter(({ path }) => !isOptional(path) && path[0] !== "additionalData")
     .map(({ path, variable }) => `${fileName}: ${path.join(".")} is required; missing variable: ${variable}`);

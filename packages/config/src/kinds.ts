@@ -114,7 +114,7 @@ export function choice<const V extends string>({
   return define<V>(setting, {
     form: `one of ${list}`,
     parse: (raw) => {
-      const value = values.find((one) => one === raw);
+      const value = values.find((item) => item === raw);
       return value === undefined ? invalid(`must be one of ${list}`) : valid(value);
     },
   });
@@ -205,8 +205,8 @@ function seedIn(raw: string): string | undefined {
     /^\[([\d\s,]+)\]$/
       .exec(raw)?.[1]
       ?.split(",")
-      .map((one) => one.trim()) ?? [];
-  const areBytes = bytes.length === 64 && bytes.every((one) => /^\d{1,3}$/.test(one) && Number(one) < 256);
+      .map((item) => item.trim()) ?? [];
+  const areBytes = bytes.length === 64 && bytes.every((item) => /^\d{1,3}$/.test(item) && Number(item) < 256);
   return areBytes ? Buffer.from(bytes.slice(0, 32).map(Number)).toString("hex") : undefined;
 }
 

@@ -33,10 +33,10 @@ export function localPrivateKey(role: LocalRole, n: number): Hex32 {
  */
 export function isLocalKey(privateKey: string): boolean {
   const key = privateKey.toLowerCase();
-  return ownKeys().includes(key) || developmentNodeKeys().includes(key);
+  return localSystemKeys().includes(key) || developmentNodeKeys().includes(key);
 }
 
-function ownKeys(): readonly string[] {
+function localSystemKeys(): readonly string[] {
   const numbers = Array.from({ length: LOCAL_KEYS_PER_ROLE }, (_, n) => n);
   return LOCAL_ROLES.flatMap((role) => numbers.map((n) => localPrivateKey(role, n)));
 }

@@ -119,8 +119,8 @@ export const nonEvmEntry = z
       if (hasWrongChecksum(former)) problem(["additionalDepositories", index], WRONG_CHECKSUM);
     if (!isAccount(vmType, depository))
       problem(["depository"], `must be a ${vmType} address other than the native currency`);
-    for (const [index, one] of tokens.entries())
-      if (!isAddress(vmType, one.address) || one.address === nativeCurrency(vmType))
+    for (const [index, currency] of tokens.entries())
+      if (!isAddress(vmType, currency.address) || currency.address === nativeCurrency(vmType))
         problem(["tokens", index, "address"], `must be a ${vmType} currency other than the native one`);
     for (const { path, message } of paidRules(vmType)?.problems(entry) ?? []) problem(path, message);
     if (depositAddressProgram !== undefined) {

@@ -11,14 +11,14 @@ interface Identity {
 
 /** One sentence for each entry that configures the same chain as an earlier entry. */
 export function sameChainProblems(chains: readonly ConfiguredChain[]): readonly string[] {
-  const first = new Map<string, string>();
+  const firstByIdentity = new Map<string, string>();
   return chains.flatMap((chain) => {
     const problems: string[] = [];
     for (const { key, fact } of identitiesOf(chain, chains)) {
-      const other = first.get(key);
-      if (other !== undefined && other !== chain.name && problems.length === 0)
-        problems.push(`${fact} of ${chain.name} is also used by ${other}`);
-      first.set(key, other ?? chain.name);
+      const earlierChain = firstByIdentity.get(key);
+      if (earlierChain !== undefined && earlierChain !== chain.name && problems.length === 0)
+        problems.push(`${fact} of ${chain.name} is also used by ${earlierChain}`);
+      firstByIdentity.set(key, earlierChain ?? chain.name);
     }
     return problems;
   });
@@ -47,7 +47,7 @@ function identification<F extends FamilyId>(
   return {
     network: facts === undefined ? undefined : family.network(facts),
     isIdentifiedByDepository: family.isIdentifiedByDepository(
-      all.map((one) => factsOf(one, id)).filter((one) => one !== undefined),
+      all.map((candidate) => factsOf(candidate, id)).filter((one) => one !== undefined),
     ),
   };
 }

@@ -1,7 +1,7 @@
 import type { Env } from "./env.ts";
 
 /** Variables that Node.js, the C library and AWS's client read directly. */
-const KEPT: readonly RegExp[] = [
+const KEPT_VARIABLES: readonly RegExp[] = [
   /^(PATH|HOME|USER|LOGNAME|SHELL|PWD|HOSTNAME|TERM|TZ|LANG|LANGUAGE|TMPDIR|NO_COLOR|FORCE_COLOR)$/,
   /^(LC|NODE|UV|LD|MALLOC|SSL|OPENSSL)_/,
   /^AWS_(?!(SECRET_ACCESS_KEY|SESSION_TOKEN)$)/,
@@ -13,8 +13,8 @@ const KEPT: readonly RegExp[] = [
  * chain files may use any variable, and an environment file also contains variables of other processes.
  */
 export function takeEnvironment(processEnv: NodeJS.ProcessEnv): Env {
-  const taken = { ...processEnv };
-  for (const name of Object.keys(taken))
-    if (!KEPT.some((pattern) => pattern.test(name))) Reflect.deleteProperty(processEnv, name);
-  return taken;
+  const environment = { ...processEnv };
+  for (const name of Object.keys(environment))
+    if (!KEPT_VARIABLES.some((pattern) => pattern.test(name))) Reflect.deleteProperty(processEnv, name);
+  return environment;
 }

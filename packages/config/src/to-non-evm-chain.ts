@@ -21,22 +21,22 @@ export function toNonEvmChain(entry: NonEvmEntry): NonEvmChain {
   const vmType = kinds[entry.vmType];
   const family = NON_EVM_FAMILIES[vmType];
   const bytes = (text: string): Hex => encodeAddress(family, text).toLowerCase() as Hex;
-  const holder = (text: string): Hex | undefined => (text === "none" ? undefined : bytes(text));
-  const currency = (address: Hex, one: NonEvmEntry["native"]): Currency => ({
+  const roleBytes = (text: string): Hex | undefined => (text === "none" ? undefined : bytes(text));
+  const currency = (address: Hex, token: NonEvmEntry["native"]): Currency => ({
     chainId: entry.chainId,
     address,
-    id: one.id,
-    symbol: one.symbol,
-    name: one.name,
-    decimals: one.decimals,
-    class: one.class,
-    priceId: one.priceId,
-    supportsBridging: one.supportsBridging,
+    id: token.id,
+    symbol: token.symbol,
+    name: token.name,
+    decimals: token.decimals,
+    class: token.class,
+    priceId: token.priceId,
+    supportsBridging: token.supportsBridging,
     supportsPermit: false,
     resetsApproval: false,
-    logoUri: one.logoUri,
-    verified: one.verified,
-    maxFillAmount: one.maxFillAmount === undefined ? undefined : BigInt(one.maxFillAmount),
+    logoUri: token.logoUri,
+    verified: token.verified,
+    maxFillAmount: token.maxFillAmount === undefined ? undefined : BigInt(token.maxFillAmount),
   });
   const rpcUrls = endpointUrls(entry.httpRpcUrl);
   const [rpcUrl = ""] = rpcUrls;
@@ -61,15 +61,15 @@ export function toNonEvmChain(entry: NonEvmEntry): NonEvmChain {
     partialDisableLimit: BigInt(entry.partialDisableLimit),
     surgeEnabled: entry.surgeEnabled,
     native: currency(bytes(nativeCurrency(family)), entry.native),
-    tokens: entry.tokens.map((one) => currency(bytes(one.address), one)),
+    tokens: entry.tokens.map((token) => currency(bytes(token.address), token)),
     depository: bytes(entry.depository),
     ...(entry.depositAddressProgram !== undefined && {
       depositAddressProgram: bytes(entry.depositAddressProgram),
     }),
     ...(entry.depositoryRoles !== undefined && {
       depositoryRoles: {
-        upgradeAuthority: holder(entry.depositoryRoles.upgradeAuthority),
-        owner: holder(entry.depositoryRoles.owner),
+        upgradeAuthority: roleBytes(entry.depositoryRoles.upgradeAuthority),
+        owner: roleBytes(entry.depositoryRoles.owner),
         allocator: bytes(entry.depositoryRoles.allocator),
       },
     }),

@@ -33,10 +33,10 @@ export function traceTarget({
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
     problems.push("OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL without a user name or password");
   const entries = (tracesHeaders?.reveal() ?? "").split(",").filter((entry) => entry.trim() !== "");
-  const headers = entries.flatMap((entry, at) => {
+  const headers = entries.flatMap((entry, index) => {
     const header = readHeader(entry);
     if (header === undefined)
-      problems.push(`OTEL_EXPORTER_OTLP_HEADERS entry ${at + 1} must be <name>=<value>`);
+      problems.push(`OTEL_EXPORTER_OTLP_HEADERS entry ${index + 1} must be <name>=<value>`);
     return header === undefined ? [] : [header];
   });
   if (problems.length > 0 || url === null) throw new ConfigError(problems);

@@ -40,7 +40,7 @@ export function unknownVariables(
   const settings = groups.flatMap((group) => Object.values(group.settings));
   const names = settings.map(({ name }) => name);
   const files = settings.flatMap(({ name, fromFile }) => (fromFile ? [`${name}_FILE`] : []));
-  const known = [...new Set([...names, ...files, ...variablesOfFiles(configsDir)])];
+  const knownNames = [...new Set([...names, ...files, ...variablesOfFiles(configsDir)])];
   const prefixes = sharedPrefixes(names);
 
   const isSet = (name: string): boolean => (env[name] ?? "").trim() !== "";
@@ -49,7 +49,7 @@ export function unknownVariables(
   const problems: string[] = [];
   const warnings: string[] = [];
   for (const name of Object.keys(env)) {
-    if (known.includes(name) || !isSet(name)) continue;
+    if (knownNames.includes(name) || !isSet(name)) continue;
     const fixedAt = removed[name];
     if (fixedAt !== undefined) {
       warnings.push(
@@ -57,7 +57,7 @@ export function unknownVariables(
       );
       continue;
     }
-    const similar = known.filter((one) => isSimilar(name, one));
+    const similar = knownNames.filter((candidate) => isSimilar(name, candidate));
     const what = `${name} is set but is not a known setting`;
     if (similar.length > 0 && !similar.some(isProvided))
       problems.push(`${what}; rename it to ${similar.join(" or ")}, or unset it`);
@@ -100,7 +100,7 @@ function sharedPrefixes(names: readonly string[]): readonly string[] {
   return [...firstWords].flatMap((word) => {
     const members = names.filter((name) => name.startsWith(`${word}_`)).map((name) => name.split("_"));
     const [first = []] = members;
-    const differs = first.findIndex((part, at) => members.some((member) => member[at] !== part));
+    const differs = first.findIndex((part, index) => members.some((member) => member[index] !== part));
     return members.length < MIN_PREFIX_COUNT ? [] : [`${first.slice(0, differs).join("_")}_`];
   });
 }
@@ -108,14 +108,17 @@ function sharedPrefixes(names: readonly string[]): readonly string[] {
 /** Whether two names differ only in case, underscores and one typo, or two in a long name. */
 function isSimilar(text: string, name: string): boolean {
   if (name.length < MIN_COMPARED_LENGTH) return false;
-  const [a, b] = [text, name].map((one) => one.toUpperCase().replaceAll("_", "")) as [string, string];
+  const [a, b] = [text, name].map((candidate) => candidate.toUpperCase().replaceAll("_", "")) as [
+    string,
+    string,
+  ];
   const allowed = name.length < MIN_LENGTH_FOR_TWO_TYPOS ? 1 : 2;
   return Math.abs(a.length - b.length) <= allowed && distance(a, b) <= allowed;
 }
 
 /** Number of typos between two texts: a character added, missing or replaced, or two swapped. */
 function distance(a: string, b: string): number {
-  const rows = [Array.from({ length: b.length + 1 }, (_, at) => at)];
+  const rows = [Array.from({ length: b.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= a.length; i += 1) {
     const above = rows[i - 1] ?? [];
     const row = [i];

@@ -37,7 +37,7 @@ const outputSelection = {
 };
 
 /** Where an immutable is in the deployed bytecode, in bytes. */
-interface Place {
+interface BytecodePlace {
   readonly start: number;
   readonly length: number;
 }
@@ -50,13 +50,13 @@ interface CompiledContract {
     readonly deployedBytecode: {
       readonly object: string;
       /** By the id of the declaration in the syntax tree. */
-      readonly immutableReferences?: Readonly<Record<string, readonly Place[]>>;
+      readonly immutableReferences?: Readonly<Record<string, readonly BytecodePlace[]>>;
     };
   };
 }
 
 /** A contract and the path of its source. */
-type Found = CompiledContract & { readonly path: string };
+type SourcedContract = CompiledContract & { readonly path: string };
 
 interface CompilerProblem {
   readonly severity: string;
@@ -87,7 +87,7 @@ function readImport(path: string): { contents: string } | { error: string } {
 
 /** Contracts by name, and the names of immutables by the id of their declaration. */
 interface Compiled {
-  readonly contracts: ReadonlyMap<string, Found>;
+  readonly contracts: ReadonlyMap<string, SourcedContract>;
   readonly immutables: ReadonlyMap<string, string>;
 }
 
@@ -107,7 +107,7 @@ function compile(compiler: Compiler, sources: Record<string, { content: string }
   // A warning is refused too: it would be printed only once, and then skipped with the unchanged sources.
   if (problems.length > 0) throw new Error(`solc reported ${problems.length} problem(s), printed above`);
 
-  const compiled = new Map<string, Found>();
+  const compiled = new Map<string, SourcedContract>();
   for (const [path, contracts] of Object.entries(output.contracts ?? {})) {
     if (!(path in sources)) continue;
     for (const [name, contract] of Object.entries(contracts)) {
@@ -135,10 +135,10 @@ function buildsText(compiler: Compiler, { contracts, immutables }: Compiled): st
   );
   const builds = deployed.map(([name, { path, metadata, evm }]) => {
     const { object, immutableReferences = {} } = evm.deployedBytecode;
-    const places = Object.entries(immutableReferences).map(([id, at]) => {
+    const places = Object.entries(immutableReferences).map(([id, bytecodePlaces]) => {
       const immutable = immutables.get(id);
       if (immutable === undefined) throw new Error(`immutable ${id} of ${name} is not in the syntax tree`);
-      return [immutable, at] as const;
+      return [immutable, bytecodePlaces] as const;
     });
     const { sources } = JSON.parse(metadata) as { readonly sources: Readonly<Record<string, unknown>> };
     const build = {
@@ -150,8 +150,10 @@ function buildsText(compiler: Compiler, { contracts, immutables }: Compiled): st
     return [name, build] as const;
   });
   const paths = new Set(builds.flatMap(([, build]) => build.sources));
-  const own = readSources();
-  const sources = [...paths].sort().map((path) => [path, own[path]?.content ?? readLibrary(path)] as const);
+  const ownSources = readSources();
+  const sources = [...paths]
+    .sort()
+    .map((path) => [path, ownSources[path]?.content ?? readLibrary(path)] as const);
   return `${JSON.stringify({
     compiler: compiler.version(),
     settings,

@@ -50,10 +50,10 @@ function readObject(object: Buffer): { code: Buffer; entry: number; calls: reado
   if (object.readUInt32BE(0) !== 0x7f454c46 || object.readUInt16LE(18) !== BPF)
     throw new Error("file is not a BPF object");
   const sections = sectionsOf(object);
-  const kept = sections.filter(({ flags, bytes }) => (flags & ALLOCATED) !== 0n && bytes.length > 0);
-  const [text] = kept;
-  if (text === undefined || kept.length !== 1 || (text.flags & EXECUTABLE) === 0n)
-    throw new Error(`only code sections can be linked, got ${kept.map(({ name }) => name).join(", ")}`);
+  const allocated = sections.filter(({ flags, bytes }) => (flags & ALLOCATED) !== 0n && bytes.length > 0);
+  const [text] = allocated;
+  if (text === undefined || allocated.length !== 1 || (text.flags & EXECUTABLE) === 0n)
+    throw new Error(`only code sections can be linked, got ${allocated.map(({ name }) => name).join(", ")}`);
   const symbols = symbolsOf(sections);
   const entry = symbols.find(({ name }) => name === "entrypoint")?.value;
   if (entry === undefined) throw new Error("object has no entrypoint");
@@ -62,9 +62,9 @@ function readObject(object: Buffer): { code: Buffer; entry: number; calls: reado
   const calls: RuntimeCall[] = [];
   for (const { name, bytes } of sections.filter(({ type }) => type === SECTION.relocations)) {
     if (name !== `.rel${text.name}`) continue;
-    for (let at = 0; at < bytes.length; at += 16) {
-      const offset = Number(bytes.readBigUInt64LE(at));
-      const info = bytes.readBigUInt64LE(at + 8);
+    for (let entry = 0; entry < bytes.length; entry += 16) {
+      const offset = Number(bytes.readBigUInt64LE(entry));
+      const info = bytes.readBigUInt64LE(entry + 8);
       const symbol = symbols[Number(info >> 32n)];
       if ((info & 0xffff_ffffn) !== CALL_RELOCATION || code[offset] !== CALL || symbol === undefined)
         throw new Error(`relocation at ${offset} is not a call`);

@@ -8,8 +8,8 @@ import {
 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventsOf, zeroAddress } from "../test/calls.ts";
-import { chainId, freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
-import { joined } from "../test/executions.ts";
+import { chainId, freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
+import { signAscending } from "../test/executions.ts";
 import {
   allocatorAbi,
   allocatorBytecode,
@@ -19,8 +19,8 @@ import {
   submitWithdrawRequestTypes,
 } from "./index.ts";
 
-const { owner, allocator, stranger, deployer } = people;
-const oracles = [people.user, people.solver];
+const { owner, allocator, stranger, deployer } = accounts;
+const oracles = [accounts.user, accounts.solver];
 const unauthorized: Hex = "0x82b42900";
 const payload = (n: number): Hex => toHex(n, { size: 32 });
 
@@ -30,7 +30,7 @@ let registry: Address;
 let addresses = 0;
 
 /** What the oracles sign for an unused withdrawal address. */
-function aRequest() {
+function newRequest() {
   addresses += 1;
   return {
     chainId: 72_100_117n,
@@ -43,23 +43,23 @@ function aRequest() {
     nonce: payload(addresses),
   };
 }
-type Request = ReturnType<typeof aRequest>;
+type Request = ReturnType<typeof newRequest>;
 
-async function signedBy(
+async function signRequest(
   signer: LocalAccount,
   request: Request,
   chain = chainId,
-  at = registry,
+  verifyingContract = registry,
 ): Promise<Hex> {
   return await signer.signTypedData({
-    domain: allocatorDomain(chain, at),
+    domain: allocatorDomain(chain, verifyingContract),
     types: submitWithdrawRequestTypes,
     primaryType: "SubmitWithdrawRequest",
     message: request,
   });
 }
 async function signQuorum(request: Request): Promise<Hex> {
-  return await joined(oracles, async (one) => await signedBy(one, request));
+  return await signAscending(oracles, async (oracle) => await signRequest(oracle, request));
 }
 function record(
   request: Request,
@@ -102,7 +102,7 @@ beforeAll(async () => {
 afterAll(async () => await chain.stop());
 
 test("the allocator records the payload of a withdrawal that the oracles signed, for lookup in both directions", async () => {
-  const request = aRequest();
+  const request = newRequest();
   expect(await recordedFor(request.spender)).toBe(payload(0));
   const receipt = await chain.send(allocator, {
     to: registry,
@@ -123,37 +123,37 @@ test("the allocator records the payload of a withdrawal that the oracles signed,
 });
 
 test("a withdrawal address never gets a second payload, nor a payload a second address", async () => {
-  const [one, other] = [aRequest(), aRequest()];
-  await chain.send(allocator, { to: registry, data: record(one, payload(21), await signQuorum(one)) });
+  const [first, second] = [newRequest(), newRequest()];
+  await chain.send(allocator, { to: registry, data: record(first, payload(21), await signQuorum(first)) });
 
   for (const id of [payload(21), payload(22)]) {
-    const data = record(one, id, await signQuorum(one));
+    const data = record(first, id, await signQuorum(first));
     expect(await chain.revertOf(allocator, { to: registry, data })).toBe(
-      alreadyRecordedError(one.spender, id),
+      alreadyRecordedError(first.spender, id),
     );
   }
-  const renewed = { ...one, amount: 1n };
+  const renewed = { ...first, amount: 1n };
   const again = record(renewed, payload(22), await signQuorum(renewed));
   expect(await chain.revertOf(allocator, { to: registry, data: again })).toBe(
-    alreadyRecordedError(one.spender, payload(22)),
+    alreadyRecordedError(first.spender, payload(22)),
   );
-  const taken = record(other, payload(21), await signQuorum(other));
-  expect(await chain.revertOf(allocator, { to: registry, data: taken })).toBe(
-    alreadyRecordedError(other.spender, payload(21)),
+  const duplicateId = record(second, payload(21), await signQuorum(second));
+  expect(await chain.revertOf(allocator, { to: registry, data: duplicateId })).toBe(
+    alreadyRecordedError(second.spender, payload(21)),
   );
-  expect(await recordedFor(one.spender)).toBe(payload(21));
+  expect(await recordedFor(first.spender)).toBe(payload(21));
 });
 
 test("refuses a record from any account but the allocator, even if the oracles signed it", async () => {
-  const request = aRequest();
+  const request = newRequest();
   const data = record(request, payload(31), await signQuorum(request));
-  for (const who of [stranger, owner, deployer, ...oracles]) {
-    expect(await chain.revertOf(who, { to: registry, data })).toBe(unauthorized);
+  for (const sender of [stranger, owner, deployer, ...oracles]) {
+    expect(await chain.revertOf(sender, { to: registry, data })).toBe(unauthorized);
   }
 });
 
 test("refuses to record a payload for a withdrawal address other than the one the oracles signed", async () => {
-  const request = aRequest();
+  const request = newRequest();
   const other = freshAddress(9_999);
   const data = record(request, payload(41), await signQuorum(request), other);
   expect(await chain.revertOf(allocator, { to: registry, data })).toBe(
@@ -162,16 +162,20 @@ test("refuses to record a payload for a withdrawal address other than the one th
 });
 
 test.each<[string, (r: Request) => Promise<Hex>]>([
-  ["of one oracle", async (r) => await signedBy(people.user, r)],
-  ["of strangers", async (r) => await joined([stranger, deployer], async (one) => await signedBy(one, r))],
-  ["of the allocator itself", async (r) => await signedBy(allocator, r)],
+  ["of one oracle", async (r) => await signRequest(accounts.user, r)],
+  [
+    "of strangers",
+    async (r) => await signAscending([stranger, deployer], async (signer) => await signRequest(signer, r)),
+  ],
+  ["of the allocator itself", async (r) => await signRequest(allocator, r)],
   [
     "for another chain",
-    async (r) => await joined(oracles, async (one) => await signedBy(one, r, chainId + 1)),
+    async (r) => await signAscending(oracles, async (signer) => await signRequest(signer, r, chainId + 1)),
   ],
   [
     "for another contract",
-    async (r) => await joined(oracles, async (one) => await signedBy(one, r, chainId, multisig)),
+    async (r) =>
+      await signAscending(oracles, async (signer) => await signRequest(signer, r, chainId, multisig)),
   ],
   ["for another amount", async (r) => await signQuorum({ ...r, amount: r.amount + 1n })],
   ["for another chain to pay on", async (r) => await signQuorum({ ...r, chainId: 1n })],
@@ -182,13 +186,13 @@ test.each<[string, (r: Request) => Promise<Hex>]>([
   ["for another nonce", async (r) => await signQuorum({ ...r, nonce: payload(0) })],
   ["of zero bytes", async () => await Promise.resolve("0x" as const)],
 ])("a signature %s is refused", async (_what, signature) => {
-  const request = aRequest();
+  const request = newRequest();
   const data = record(request, payload(51), await signature(request));
   expect(await chain.revertOf(allocator, { to: registry, data })).toBe(invalidSignature);
 });
 
 test("refuses an empty payload", async () => {
-  const request = aRequest();
+  const request = newRequest();
   const data = record(request, payload(0), await signQuorum(request));
   expect(await chain.revertOf(allocator, { to: registry, data })).toBe(
     encodeErrorResult({ abi: allocatorAbi, errorName: "WithdrawalIdCannotBeZero" }),

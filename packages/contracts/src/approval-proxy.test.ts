@@ -4,18 +4,18 @@ import {
   approve,
   call,
   eventsOf,
-  heldToken,
+  deployApprovedToken,
   id,
   mint,
   nativeTransfer,
-  reentered,
+  reenteredError,
   refuse,
-  refused,
+  refusedError,
   transfer,
   zeroAddress,
   type Call,
 } from "../test/calls.ts";
-import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { callbackTokenAbi, callbackTokenBytecode } from "./generated/callback-token.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import {
@@ -34,7 +34,7 @@ import {
   transferErrorsAbi,
 } from "./index.ts";
 
-const { user, stranger, owner, allocator } = people;
+const { user, stranger, owner, allocator } = accounts;
 const pullFailed = encodeErrorResult({ abi: transferErrorsAbi, errorName: "TransferFromFailed" });
 
 let chain: TestChain;
@@ -54,7 +54,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   recipients += 1;
   recipient = freshAddress(recipients);
-  token = await heldToken(chain, proxy, 1_000n);
+  token = await deployApprovedToken(chain, proxy, 1_000n);
 });
 afterEach(async () => {
   for (const holder of [proxy, router]) {
@@ -92,7 +92,7 @@ test("pulls exactly the amount, lets the calls spend it, and accepts an order id
 });
 
 test("sends the remainder of the token, of native tokens and of other listed tokens to the refund address", async () => {
-  const other = await heldToken(chain, proxy, 1n);
+  const other = await deployApprovedToken(chain, proxy, 1n);
   const calls = [call(token, transfer(probe, 300n)), call(other, mint(router, 40n))];
   await chain.send(user, { to: proxy, data: pullAndRoute(500n, calls, recipient, [other]), value: 3n });
   expect(await chain.tokenBalance(token, recipient)).toBe(200n);
@@ -143,28 +143,40 @@ test("does not pull more than was approved", async () => {
 test("a failing call reverts everything, and router and proxy forward its revert data", async () => {
   const calls = [call(token, transfer(recipient, 300n)), call(probe, refuse(77n))];
   const tx = { to: proxy, data: pullAndRoute(300n, calls) };
-  expect(await chain.revertOf(user, tx)).toBe(refused(77n));
+  expect(await chain.revertOf(user, tx)).toBe(refusedError(77n));
   expect((await chain.mine(user, tx)).status).toBe("reverted");
   expect(await chain.tokenBalance(token, user.address)).toBe(1_000n);
 });
 
 test("routes the received amount of a token that charges a fee", async () => {
-  token = await heldToken(chain, proxy, 1_000n, { abi: feeOnTransferAbi, bytecode: feeOnTransferBytecode });
+  token = await deployApprovedToken(chain, proxy, 1_000n, {
+    abi: feeOnTransferAbi,
+    bytecode: feeOnTransferBytecode,
+  });
   await chain.send(user, { to: proxy, data: pullAndRoute(1_000n, [], recipient) });
   expect(await chain.tokenBalance(token, recipient)).toBe(981n);
 });
 
 test("routes a token that returns nothing, and refuses one that returns false", async () => {
-  token = await heldToken(chain, proxy, 9n, { abi: returnsNothingAbi, bytecode: returnsNothingBytecode });
+  token = await deployApprovedToken(chain, proxy, 9n, {
+    abi: returnsNothingAbi,
+    bytecode: returnsNothingBytecode,
+  });
   await chain.send(user, { to: proxy, data: pullAndRoute(9n, [call(token, transfer(recipient, 9n))]) });
   expect(await chain.tokenBalance(token, recipient)).toBe(9n);
 
-  token = await heldToken(chain, proxy, 9n, { abi: returnsFalseAbi, bytecode: returnsFalseBytecode });
+  token = await deployApprovedToken(chain, proxy, 9n, {
+    abi: returnsFalseAbi,
+    bytecode: returnsFalseBytecode,
+  });
   expect(await chain.revertOf(user, { to: proxy, data: pullAndRoute(9n, []) })).toBe(pullFailed);
 });
 
 test("a token cannot reenter the proxy while it is being pulled", async () => {
-  token = await heldToken(chain, proxy, 100n, { abi: callbackTokenAbi, bytecode: callbackTokenBytecode });
+  token = await deployApprovedToken(chain, proxy, 100n, {
+    abi: callbackTokenAbi,
+    bytecode: callbackTokenBytecode,
+  });
   const arm = encodeFunctionData({
     abi: callbackTokenAbi,
     functionName: "arm",
@@ -174,7 +186,7 @@ test("a token cannot reenter the proxy while it is being pulled", async () => {
   await chain.send(user, { to: proxy, data: pullAndRoute(100n, [], recipient) });
   expect(
     await chain.client.readContract({ address: token, abi: callbackTokenAbi, functionName: "answer" }),
-  ).toBe(reentered);
+  ).toBe(reenteredError);
   expect(await chain.tokenBalance(token, recipient)).toBe(100n);
 });
 

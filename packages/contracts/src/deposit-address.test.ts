@@ -17,15 +17,15 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import {
   approve,
   eventsOf,
-  heldToken,
+  deployApprovedToken,
   id,
   mint,
   nativeTransfer,
-  reentered,
+  reenteredError,
   transfer,
   zeroAddress,
 } from "../test/calls.ts";
-import { chainId, people, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
+import { chainId, accounts, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
 import { callbackTokenAbi, callbackTokenBytecode } from "./generated/callback-token.ts";
 import { frugalPayerAbi, frugalPayerBytecode } from "./generated/frugal-payer.ts";
 import { keepsAllowanceAbi, keepsAllowanceBytecode } from "./generated/keeps-allowance.ts";
@@ -54,7 +54,7 @@ import {
 
 // Addresses that anyone can pay. Their funds can only go to the depository or to the recovery address.
 
-const { user, solver: operator, stranger, owner, allocator, deployer } = people;
+const { user, solver: operator, stranger, owner, allocator, deployer } = accounts;
 /** The recovery address. */
 const recovery = allocator;
 const farFuture = 2n ** 40n;
@@ -87,7 +87,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   turn += 1;
   // Only the user may spend this token.
-  token = await heldToken(chain, user.address, 1_000n);
+  token = await deployApprovedToken(chain, user.address, 1_000n);
 });
 afterAll(async () => await chain.stop());
 
@@ -157,24 +157,24 @@ function failure(errorName: "OnlyOperator" | "OnlyRecovery" | "NotStrict" | "Add
   return encodeErrorResult({ abi: depositAddressFactoryAbi, errorName });
 }
 
-function nothingThere(currency: Address): Hex {
+function nothingThereError(currency: Address): Hex {
   return encodeErrorResult({ abi: depositAddressAbi, errorName: "NothingThere", args: [currency] });
 }
 
 async function payToken(addressKey: Key, amount: bigint, paid: Address = token): Promise<Address> {
-  const at = await addressOf(addressKey);
-  await chain.send(user, { to: paid, data: transfer(at, amount) });
-  return at;
+  const depositAddress = await addressOf(addressKey);
+  await chain.send(user, { to: paid, data: transfer(depositAddress, amount) });
+  return depositAddress;
 }
 
 async function payNative(addressKey: Key, value: bigint): Promise<Address> {
-  const at = await addressOf(addressKey);
-  await chain.send(stranger, { to: at, value });
-  return at;
+  const depositAddress = await addressOf(addressKey);
+  await chain.send(stranger, { to: depositAddress, value });
+  return depositAddress;
 }
 
-async function hasCode(at: Address): Promise<boolean> {
-  return (await chain.client.getCode({ address: at })) !== undefined;
+async function hasCode(depositAddress: Address): Promise<boolean> {
+  return (await chain.client.getCode({ address: depositAddress })) !== undefined;
 }
 
 test("the address depends only on the factory and the key, and is known before deployment", async () => {
@@ -213,12 +213,12 @@ test("deposits native tokens for the depositor with the operator's order id, any
     [7n, id],
     [9n, otherId],
   ] as const) {
-    const at = await payNative(addressKey, value);
+    const depositAddress = await payNative(addressKey, value);
     const receipt = await chain.send(operator, sweep(addressKey, zeroAddress, value, orderId));
     expect(eventsOf(receipt, depository, depositoryAbi, "NativeDeposit")).toEqual([
       { from: user.address, amount: value, id: orderId },
     ]);
-    expect(await chain.nativeBalance(at)).toBe(0n);
+    expect(await chain.nativeBalance(depositAddress)).toBe(0n);
   }
 });
 
@@ -228,21 +228,21 @@ test("deposits tokens for the depositor with the operator's order id, any number
     [70n, id],
     [90n, otherId],
   ] as const) {
-    const at = await payToken(addressKey, amount);
+    const depositAddress = await payToken(addressKey, amount);
     const receipt = await chain.send(operator, sweep(addressKey, token, amount, orderId));
     expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
       { from: user.address, token, amount, id: orderId },
     ]);
-    expect(await chain.tokenBalance(token, at)).toBe(0n);
+    expect(await chain.tokenBalance(token, depositAddress)).toBe(0n);
   }
 });
 
 test("a deposit without a depositor belongs to the address itself", async () => {
   const addressKey = key({ depositor: zeroAddress });
-  const at = await payToken(addressKey, 70n);
+  const depositAddress = await payToken(addressKey, 70n);
   const receipt = await chain.send(operator, sweep(addressKey, token, 70n));
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
-    { from: at, token, amount: 70n, id },
+    { from: depositAddress, token, amount: 70n, id },
   ]);
 });
 
@@ -250,15 +250,15 @@ test.each([0n, 1n])(
   "accepts the smallest payment with 2,300 gas, before and after the clone is deployed (%s)",
   async (created) => {
     const addressKey = key();
-    const at = await addressOf(addressKey);
+    const depositAddress = await addressOf(addressKey);
     if (created === 1n) {
       await payNative(addressKey, 1n);
       await chain.send(operator, sweep(addressKey, zeroAddress, 1n));
     }
-    expect(await hasCode(at)).toBe(created === 1n);
-    const pay = encodeFunctionData({ abi: frugalPayerAbi, functionName: "pay", args: [at] });
+    expect(await hasCode(depositAddress)).toBe(created === 1n);
+    const pay = encodeFunctionData({ abi: frugalPayerAbi, functionName: "pay", args: [depositAddress] });
     await chain.send(user, { to: payer, data: pay, value: 5n });
-    expect(await chain.nativeBalance(at)).toBe(5n);
+    expect(await chain.nativeBalance(depositAddress)).toBe(5n);
   },
 );
 
@@ -278,12 +278,14 @@ test("refuses to deposit more than the balance, or nothing", async () => {
       }),
     );
     expect(await chain.revertOf(operator, sweep(addressKey, currency, 0n, addressKey.id))).toBe(
-      nothingThere(currency),
+      nothingThereError(currency),
     );
   }
   const empty = key({ id: otherId, strict: true });
-  expect(await chain.revertOf(stranger, sweepStrict(empty, token))).toBe(nothingThere(token));
-  expect(await chain.revertOf(stranger, sweepStrict(empty, zeroAddress))).toBe(nothingThere(zeroAddress));
+  expect(await chain.revertOf(stranger, sweepStrict(empty, token))).toBe(nothingThereError(token));
+  expect(await chain.revertOf(stranger, sweepStrict(empty, zeroAddress))).toBe(
+    nothingThereError(zeroAddress),
+  );
 });
 
 function sweepMany(sweeps: readonly { key: Key; currency: Address; amount: bigint; orderId: Hex }[]): Tx {
@@ -299,24 +301,24 @@ test.each([
 ])("in one transaction, the balance of an overpaid %s", async (_, strict) => {
   const addressKey = key({ strict });
   const excessOf = strict ? addressKey.id : otherId;
-  const at = await payToken(addressKey, 100n);
-  const both = [
+  const depositAddress = await payToken(addressKey, 100n);
+  const sweeps = [
     { key: addressKey, currency: token, amount: 70n, orderId: addressKey.id },
     { key: addressKey, currency: token, amount: 30n, orderId: excessOf },
   ];
-  const receipt = await chain.send(operator, sweepMany(both));
+  const receipt = await chain.send(operator, sweepMany(sweeps));
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
     { from: user.address, token, amount: 70n, id: addressKey.id },
     { from: user.address, token, amount: 30n, id: excessOf },
   ]);
-  expect(await chain.tokenBalance(token, at)).toBe(0n);
+  expect(await chain.tokenBalance(token, depositAddress)).toBe(0n);
 });
 
 test("not even the operator can deposit funds of a strict address with another order id", async () => {
   const addressKey = key({ strict: true });
-  const at = await payToken(addressKey, 100n);
+  const depositAddress = await payToken(addressKey, 100n);
   await payNative(addressKey, 7n);
-  const own = { key: addressKey, currency: token, amount: 70n, orderId: addressKey.id };
+  const ownSweep = { key: addressKey, currency: token, amount: 70n, orderId: addressKey.id };
   const refused = encodeErrorResult({
     abi: depositAddressFactoryAbi,
     errorName: "NotOrderOfKey",
@@ -325,23 +327,23 @@ test("not even the operator can deposit funds of a strict address with another o
   for (const tx of [
     sweep(addressKey, token, 100n, otherId),
     sweep(addressKey, zeroAddress, 7n, otherId),
-    sweepMany([own, { ...own, amount: 30n, orderId: otherId }]),
+    sweepMany([ownSweep, { ...ownSweep, amount: 30n, orderId: otherId }]),
   ])
     expect(await chain.revertOf(operator, tx)).toBe(refused);
-  expect(await chain.tokenBalance(token, at)).toBe(100n);
-  expect(await chain.nativeBalance(at)).toBe(7n);
+  expect(await chain.tokenBalance(token, depositAddress)).toBe(100n);
+  expect(await chain.nativeBalance(depositAddress)).toBe(7n);
 });
 
 test("sweepMany deposits nothing if one of its sweeps fails", async () => {
   const addressKey = key();
-  const at = await payToken(addressKey, 100n);
+  const depositAddress = await payToken(addressKey, 100n);
   const data = sweepMany([
     { key: addressKey, currency: token, amount: 70n, orderId: id },
     { key: addressKey, currency: token, amount: 31n, orderId: otherId },
   ]);
-  await expect(chain.ask(operator, data)).rejects.toThrow();
+  await expect(chain.readCall(operator, data)).rejects.toThrow();
   expect((await chain.mine(operator, data)).status).toBe("reverted");
-  expect(await chain.tokenBalance(token, at)).toBe(100n);
+  expect(await chain.tokenBalance(token, depositAddress)).toBe(100n);
 });
 
 test("only the operator can assign an amount to an order", async () => {
@@ -349,8 +351,8 @@ test("only the operator can assign an amount to an order", async () => {
   await payToken(addressKey, 70n);
   const many = sweepMany([{ key: addressKey, currency: token, amount: 70n, orderId: id }]);
   for (const tx of [sweep(addressKey, token, 70n), many]) {
-    for (const who of [stranger, user, owner, recovery]) {
-      expect(await chain.revertOf(who, tx)).toBe(failure("OnlyOperator"));
+    for (const sender of [stranger, user, owner, recovery]) {
+      expect(await chain.revertOf(sender, tx)).toBe(failure("OnlyOperator"));
     }
   }
 });
@@ -375,20 +377,20 @@ test("only the operator can deposit funds of an open address, because only it kn
   expect(await chain.revertOf(stranger, sweepStrict(addressKey, token))).toBe(failure("NotStrict"));
   // With `strict` the key has another address, which is empty.
   expect(await chain.revertOf(stranger, sweepStrict({ ...addressKey, strict: true }, token))).toBe(
-    nothingThere(token),
+    nothingThereError(token),
   );
 });
 
 test("only the recovery address can withdraw everything, before and after the clone is deployed", async () => {
   const addressKey = key();
-  const at = await payToken(addressKey, 70n);
+  const depositAddress = await payToken(addressKey, 70n);
   await payNative(addressKey, 7n);
-  for (const who of [stranger, user, operator, owner]) {
-    expect(await chain.revertOf(who, recover(addressKey, token))).toBe(failure("OnlyRecovery"));
+  for (const sender of [stranger, user, operator, owner]) {
+    expect(await chain.revertOf(sender, recover(addressKey, token))).toBe(failure("OnlyRecovery"));
   }
   const receipt = await chain.send(recovery, recover(addressKey, token));
   expect(eventsOf(receipt, factory, depositAddressFactoryAbi, "Recovered")).toEqual([
-    { depositAddress: at, currency: token, amount: 70n },
+    { depositAddress, currency: token, amount: 70n },
   ]);
   expect(await chain.tokenBalance(token, recovery.address)).toBe(70n);
 
@@ -396,14 +398,14 @@ test("only the recovery address can withdraw everything, before and after the cl
   const native = await chain.send(recovery, recover(addressKey, zeroAddress));
   const fee = native.gasUsed * native.effectiveGasPrice;
   expect((await chain.nativeBalance(recovery.address)) - before + fee).toBe(7n);
-  expect(await chain.revertOf(recovery, recover(addressKey, token))).toBe(nothingThere(token));
+  expect(await chain.revertOf(recovery, recover(addressKey, token))).toBe(nothingThereError(token));
 });
 
 test("a caller that names itself in the key gets another address", async () => {
   const addressKey = key();
   await payToken(addressKey, 70n);
   expect(await chain.revertOf(stranger, recover({ ...addressKey, recovery: stranger.address }, token))).toBe(
-    nothingThere(token),
+    nothingThereError(token),
   );
 });
 
@@ -433,8 +435,8 @@ test("the clone and its implementation accept calls only from the factory", asyn
   ];
   for (const to of [clone, implementation]) {
     for (const data of calls) {
-      for (const who of [stranger, operator, owner, recovery, user]) {
-        expect(await chain.revertOf(who, { to, data })).toBe(
+      for (const sender of [stranger, operator, owner, recovery, user]) {
+        expect(await chain.revertOf(sender, { to, data })).toBe(
           encodeErrorResult({ abi: depositAddressAbi, errorName: "OnlyFactory" }),
         );
       }
@@ -461,13 +463,13 @@ test("only the owner can change the operator, and existing addresses accept the 
   ]);
 
   const addressKey = key();
-  const at = await chain.client.readContract({
+  const depositAddress = await chain.client.readContract({
     address: rotated,
     abi: depositAddressFactoryAbi,
     functionName: "addressOf",
     args: [addressKey],
   });
-  await chain.send(user, { to: token, data: transfer(at, 70n) });
+  await chain.send(user, { to: token, data: transfer(depositAddress, 70n) });
   const tx = { ...sweep(addressKey, token, 70n), to: rotated };
   expect(await chain.revertOf(operator, tx)).toBe(failure("OnlyOperator"));
   await chain.send(stranger, tx);
@@ -516,10 +518,13 @@ test.each([
 
 test("deposits a token whose allowances remain any number of times", async () => {
   const addressKey = key({ strict: true });
-  const at = await addressOf(addressKey);
-  const keeping = await deployHostile({ abi: keepsAllowanceAbi, bytecode: keepsAllowanceBytecode }, at);
+  const depositAddress = await addressOf(addressKey);
+  const keeping = await deployHostile(
+    { abi: keepsAllowanceAbi, bytecode: keepsAllowanceBytecode },
+    depositAddress,
+  );
   await chain.send(stranger, sweepStrict(addressKey, keeping));
-  await chain.send(deployer, { to: keeping, data: mint(at, 200n) });
+  await chain.send(deployer, { to: keeping, data: mint(depositAddress, 200n) });
   await chain.send(stranger, sweepStrict(addressKey, keeping));
   expect(await chain.tokenBalance(keeping, depository)).toBe(500n);
 });
@@ -540,8 +545,11 @@ test("neither deposits nor recovers a token that returns false", async () => {
 
 test("a token that reenters the factory during a deposit moves nothing else", async () => {
   const addressKey = key({ strict: true });
-  const at = await payNative(addressKey, 7n);
-  const hostileToken = await deployHostile({ abi: callbackTokenAbi, bytecode: callbackTokenBytecode }, at);
+  const depositAddress = await payNative(addressKey, 7n);
+  const hostileToken = await deployHostile(
+    { abi: callbackTokenAbi, bytecode: callbackTokenBytecode },
+    depositAddress,
+  );
   const { data = "0x" } = sweepStrict(addressKey, zeroAddress);
   const arm = encodeFunctionData({ abi: callbackTokenAbi, functionName: "arm", args: [factory, data] });
   await chain.send(user, { to: hostileToken, data: arm });
@@ -551,18 +559,18 @@ test("a token that reenters the factory during a deposit moves nothing else", as
     abi: callbackTokenAbi,
     functionName: "answer",
   });
-  expect(answer).toBe(reentered);
-  expect(await chain.nativeBalance(at)).toBe(7n);
+  expect(answer).toBe(reenteredError);
+  expect(await chain.nativeBalance(depositAddress)).toBe(7n);
 });
 
 test("a token that reenters the factory during a pull moves nothing else", async () => {
   const addressKey = key({ strict: true });
-  const at = await payNative(addressKey, 7n);
+  const depositAddress = await payNative(addressKey, 7n);
   const hostileToken = await deployHostile(
     { abi: callbackTokenAbi, bytecode: callbackTokenBytecode },
     user.address,
   );
-  await chain.send(user, { to: hostileToken, data: approve(at, 300n) });
+  await chain.send(user, { to: hostileToken, data: approve(depositAddress, 300n) });
   const { data = "0x" } = sweepStrict(addressKey, zeroAddress);
   const arm = encodeFunctionData({ abi: callbackTokenAbi, functionName: "arm", args: [factory, data] });
   await chain.send(user, { to: hostileToken, data: arm });
@@ -572,15 +580,15 @@ test("a token that reenters the factory during a pull moves nothing else", async
     abi: callbackTokenAbi,
     functionName: "answer",
   });
-  expect(answer).toBe(reentered);
-  expect(await chain.nativeBalance(at)).toBe(7n);
+  expect(answer).toBe(reenteredError);
+  expect(await chain.nativeBalance(depositAddress)).toBe(7n);
   expect(await chain.tokenBalance(hostileToken, depository)).toBe(300n);
 });
 
 test("a recovery address that reenters the factory during its payment moves nothing else", async () => {
   const greedy = await chain.deploy(reentererAbi, reentererBytecode);
   const addressKey = key({ recovery: greedy });
-  const at = await payNative(addressKey, 7n);
+  const depositAddress = await payNative(addressKey, 7n);
   await payToken(addressKey, 70n);
   const { data = "0x" } = recover(addressKey, token);
   const arm = encodeFunctionData({ abi: reentererAbi, functionName: "arm", args: [factory, data, 0n] });
@@ -589,24 +597,24 @@ test("a recovery address that reenters the factory during its payment moves noth
   await chain.client.impersonateAccount({ address: greedy });
   const tx = { ...recover(addressKey, zeroAddress), account: greedy, chain: null, gas: 1_000_000n };
   expect((await chain.client.sendTransactionSync(tx)).status).toBe("success");
-  expect(await chain.nativeBalance(at)).toBe(0n);
-  expect(await chain.tokenBalance(token, at)).toBe(70n);
+  expect(await chain.nativeBalance(depositAddress)).toBe(0n);
+  expect(await chain.tokenBalance(token, depositAddress)).toBe(70n);
   expect(
     await chain.client.readContract({ address: greedy, abi: reentererAbi, functionName: "answer" }),
-  ).toBe(reentered);
+  ).toBe(reenteredError);
 });
 
 test("refuses native tokens with calldata once the clone is deployed", async () => {
   const addressKey = key();
-  const at = await payNative(addressKey, 7n);
+  const depositAddress = await payNative(addressKey, 7n);
   await chain.send(operator, sweep(addressKey, zeroAddress, 7n));
-  expect(await chain.revertOf(user, { to: at, data: id, value: 1n })).toBe("0x");
+  expect(await chain.revertOf(user, { to: depositAddress, data: id, value: 1n })).toBe("0x");
 });
 
 interface SignedPermit {
   readonly usd: Address;
   readonly addressKey: Key;
-  readonly at: Address;
+  readonly depositAddress: Address;
   readonly permit: Permit;
 }
 
@@ -615,19 +623,22 @@ async function signedPermit(amount: bigint, deadline = farFuture): Promise<Signe
   const usd = await chain.deploy(testUsdAbi, testUsdBytecode, ["Test USD", "USD"]);
   await chain.send(deployer, { to: usd, data: mint(user.address, 1_000n) });
   const addressKey = key({ strict: true });
-  const at = await addressOf(addressKey);
+  const depositAddress = await addressOf(addressKey);
   const signature = await user.signTypedData({
     domain: { name: "Test USD", version: "1", chainId, verifyingContract: usd },
     types: permitTypes,
     primaryType: "Permit",
-    message: { owner: user.address, spender: at, value: amount, nonce: 0n, deadline },
+    message: { owner: user.address, spender: depositAddress, value: amount, nonce: 0n, deadline },
   });
   const { r, s, yParity } = parseSignature(signature);
-  return { usd, addressKey, at, permit: { deadline, v: 27 + yParity, r, s } };
+  return { usd, addressKey, depositAddress, permit: { deadline, v: 27 + yParity, r, s } };
 }
 
-function submitPermit({ usd, at, permit: { deadline, v, r, s } }: SignedPermit, amount: bigint): Tx {
-  const args = [user.address, at, amount, deadline, v, r, s] as const;
+function submitPermit(
+  { usd, depositAddress, permit: { deadline, v, r, s } }: SignedPermit,
+  amount: bigint,
+): Tx {
+  const args = [user.address, depositAddress, amount, deadline, v, r, s] as const;
   return { to: usd, data: encodeFunctionData({ abi: testUsdAbi, functionName: "permit", args }) };
 }
 
@@ -640,13 +651,13 @@ function allowanceDiffers(allowance: bigint, amount: bigint): Hex {
 }
 
 test("anyone can use a permit to deposit the depositor's tokens, but only with the order id", async () => {
-  const { usd, addressKey, at, permit } = await signedPermit(300n);
+  const { usd, addressKey, depositAddress, permit } = await signedPermit(300n);
   const receipt = await chain.send(stranger, pull(addressKey, usd, 300n, permit));
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
     { from: user.address, token: usd, amount: 300n, id: addressKey.id },
   ]);
   expect(await chain.tokenBalance(usd, user.address)).toBe(700n);
-  expect(await chain.tokenBalance(usd, at)).toBe(0n);
+  expect(await chain.tokenBalance(usd, depositAddress)).toBe(0n);
   expect(await chain.revertOf(stranger, pull(addressKey, usd, 300n, permit))).toBe(
     allowanceDiffers(0n, 300n),
   );
@@ -686,21 +697,21 @@ test("refuses a permit for another address, amount or deadline, or with an inval
 });
 
 test("a pull does not deposit the address's existing balance", async () => {
-  const { usd, addressKey, at, permit } = await signedPermit(300n);
-  await chain.send(deployer, { to: usd, data: mint(at, 5n) });
+  const { usd, addressKey, depositAddress, permit } = await signedPermit(300n);
+  await chain.send(deployer, { to: usd, data: mint(depositAddress, 5n) });
   const receipt = await chain.send(stranger, pull(addressKey, usd, 300n, permit));
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
     { from: user.address, token: usd, amount: 300n, id: addressKey.id },
   ]);
-  expect(await chain.tokenBalance(usd, at)).toBe(5n);
+  expect(await chain.tokenBalance(usd, depositAddress)).toBe(5n);
 });
 
 test("pulls an approved token without permit support, and deposits the received amount", async () => {
   const addressKey = key({ strict: true });
-  const at = await addressOf(addressKey);
+  const depositAddress = await addressOf(addressKey);
   const charging = await chain.deploy(feeOnTransferAbi, feeOnTransferBytecode);
   await chain.send(deployer, { to: charging, data: mint(user.address, 10_000n) });
-  await chain.send(user, { to: charging, data: approve(at, 10_000n) });
+  await chain.send(user, { to: charging, data: approve(depositAddress, 10_000n) });
   const receipt = await chain.send(stranger, pull(addressKey, charging, 10_000n, noPermit));
   // One percent of 10,000 on the way to the address, one of 9,900 on the way to the depository.
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
@@ -717,8 +728,8 @@ test("refuses to pull to an open address", async () => {
 
 test("the router can pay a deposit address within its gas limit for payments", async () => {
   const router = await chain.deploy(routerAbi, routerBytecode);
-  const at = await payNative(key(), 7n);
+  const depositAddress = await payNative(key(), 7n);
   await chain.send(operator, sweep(key(), zeroAddress, 7n));
-  await chain.send(user, { to: router, data: nativeTransfer(at, 5n), value: 5n });
-  expect(await chain.nativeBalance(at)).toBe(5n);
+  await chain.send(user, { to: router, data: nativeTransfer(depositAddress, 5n), value: 5n });
+  expect(await chain.nativeBalance(depositAddress)).toBe(5n);
 });

@@ -1,7 +1,16 @@
 import { concat, encodeErrorResult, encodeFunctionData, getAbiItem, type Address, type Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { approve, eventsOf, heldToken, id, mint, reentered, transfer, zeroAddress } from "../test/calls.ts";
-import { people, startTestChain, type TestChain } from "../test/chain.ts";
+import {
+  approve,
+  eventsOf,
+  deployApprovedToken,
+  id,
+  mint,
+  reenteredError,
+  transfer,
+  zeroAddress,
+} from "../test/calls.ts";
+import { accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { callbackTokenAbi, callbackTokenBytecode } from "./generated/callback-token.ts";
 import {
   blocksRecipientAbi,
@@ -17,7 +26,7 @@ import {
   transferErrorsAbi,
 } from "./index.ts";
 
-const { user, owner, allocator, stranger } = people;
+const { user, owner, allocator, stranger } = accounts;
 const pullFailed = encodeErrorResult({ abi: transferErrorsAbi, errorName: "TransferFromFailed" });
 
 let chain: TestChain;
@@ -71,7 +80,7 @@ test("refuses native tokens without a deposit call", async () => {
 });
 
 test("an ERC-20 deposit moves the requested amount and emits an event", async () => {
-  const token = await heldToken(chain, depository, 1_000n);
+  const token = await deployApprovedToken(chain, depository, 1_000n);
   const receipt = await chain.send(user, { to: depository, data: depositErc20(token, 400n) });
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
     { from: user.address, token, amount: 400n, id },
@@ -81,7 +90,7 @@ test("an ERC-20 deposit moves the requested amount and emits an event", async ()
 });
 
 test("an ERC-20 deposit belongs to the depositor it names but is paid by the caller", async () => {
-  const token = await heldToken(chain, depository, 10n);
+  const token = await deployApprovedToken(chain, depository, 10n);
   const data = depositErc20(token, 10n, stranger.address);
   const receipt = await chain.send(user, { to: depository, data });
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
@@ -91,7 +100,7 @@ test("an ERC-20 deposit belongs to the depositor it names but is paid by the cal
 });
 
 test("the overload without an amount deposits the caller's whole allowance", async () => {
-  const token = await heldToken(chain, depository, 1_000n);
+  const token = await deployApprovedToken(chain, depository, 1_000n);
   await chain.send(user, { to: token, data: approve(depository, 250n) });
   const receipt = await chain.send(user, { to: depository, data: depositAllErc20(token, stranger.address) });
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
@@ -101,7 +110,7 @@ test("the overload without an amount deposits the caller's whole allowance", asy
 });
 
 test("an account cannot deposit tokens that another account approved", async () => {
-  const token = await heldToken(chain, depository, 1_000n);
+  const token = await deployApprovedToken(chain, depository, 1_000n);
   const data = depositErc20(token, 1n, user.address);
   expect(await chain.revertOf(stranger, { to: depository, data })).toBe(pullFailed);
   // With no allowance, depositing the whole allowance deposits zero.
@@ -110,7 +119,7 @@ test("an account cannot deposit tokens that another account approved", async () 
 });
 
 test("refuses a deposit above the allowance", async () => {
-  const token = await heldToken(chain, depository, 5n);
+  const token = await deployApprovedToken(chain, depository, 5n);
   expect(await chain.revertOf(user, { to: depository, data: depositErc20(token, 6n) })).toBe(pullFailed);
 });
 
@@ -118,11 +127,11 @@ test.each([
   ["with an amount", (token: Address) => depositErc20(token, 1_000n)],
   ["of the whole allowance", (token: Address) => depositAllErc20(token)],
 ])("emits the received amount for a deposit %s of a fee-on-transfer token", async (_form, deposit) => {
-  const token = await heldToken(chain, depository, 1_000n, {
+  const token = await deployApprovedToken(chain, depository, 1_000n, {
     abi: feeOnTransferAbi,
     bytecode: feeOnTransferBytecode,
   });
-  await chain.send(people.deployer, { to: token, data: mint(depository, 77n) });
+  await chain.send(accounts.deployer, { to: token, data: mint(depository, 77n) });
   const receipt = await chain.send(user, { to: depository, data: deposit(token) });
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
     { from: user.address, token, amount: 990n, id },
@@ -131,7 +140,7 @@ test.each([
 });
 
 test("accepts a token that returns nothing, in both overloads", async () => {
-  const token = await heldToken(chain, depository, 100n, {
+  const token = await deployApprovedToken(chain, depository, 100n, {
     abi: returnsNothingAbi,
     bytecode: returnsNothingBytecode,
   });
@@ -141,7 +150,7 @@ test("accepts a token that returns nothing, in both overloads", async () => {
 });
 
 test("refuses a token that returns false, in both overloads", async () => {
-  const token = await heldToken(chain, depository, 100n, {
+  const token = await deployApprovedToken(chain, depository, 100n, {
     abi: returnsFalseAbi,
     bytecode: returnsFalseBytecode,
   });
@@ -150,7 +159,7 @@ test("refuses a token that returns false, in both overloads", async () => {
 });
 
 test("refuses a token that blocks the depository", async () => {
-  const token = await heldToken(chain, depository, 100n, {
+  const token = await deployApprovedToken(chain, depository, 100n, {
     abi: blocksRecipientAbi,
     bytecode: blocksRecipientBytecode,
   });
@@ -170,7 +179,7 @@ test("refuses an address without code as a token", async () => {
 });
 
 test("accepts a plain transfer with the id after its calldata", async () => {
-  const token = await heldToken(chain, depository, 9n);
+  const token = await deployApprovedToken(chain, depository, 9n);
   const receipt = await chain.send(user, { to: token, data: concat([transfer(depository, 9n), id]) });
   expect(await chain.tokenBalance(token, depository)).toBe(9n);
   const { input } = await chain.client.getTransaction({ hash: receipt.transactionHash });
@@ -178,7 +187,7 @@ test("accepts a plain transfer with the id after its calldata", async () => {
 });
 
 async function callbackToken(target: (token: Address) => { to: Address; data: Hex }): Promise<Address> {
-  const token = await heldToken(chain, depository, 1_000n, {
+  const token = await deployApprovedToken(chain, depository, 1_000n, {
     abi: callbackTokenAbi,
     bytecode: callbackTokenBytecode,
   });
@@ -217,13 +226,13 @@ test.each([
 ])("a token cannot reenter %s during its own deposit", async (_name, reentry) => {
   const token = await callbackToken((self) => ({ to: depository, data: reentry(self) }));
   const receipt = await chain.send(user, { to: depository, data: depositErc20(token, 100n) });
-  expect(await callbackOutcome(token)).toEqual({ succeeded: false, answer: reentered });
+  expect(await callbackOutcome(token)).toEqual({ succeeded: false, answer: reenteredError });
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toHaveLength(1);
   expect(eventsOf(receipt, depository, depositoryAbi, "NativeDeposit")).toHaveLength(0);
 });
 
 test("releases the reentrancy lock after a deposit", async () => {
-  const token = await heldToken(chain, depository, 2n);
+  const token = await deployApprovedToken(chain, depository, 2n);
   await chain.send(user, { to: depository, data: depositErc20(token, 1n) });
   await chain.send(user, { to: depository, data: depositErc20(token, 1n) });
   expect(await chain.tokenBalance(token, depository)).toBe(2n);

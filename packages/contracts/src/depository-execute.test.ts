@@ -16,20 +16,20 @@ import {
   id,
   mint,
   poke,
-  reentered,
+  reenteredError,
   refuse,
-  refused,
+  refusedError,
   transfer,
   type Call,
 } from "../test/calls.ts";
-import { chainId, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { chainId, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { execute, requestId, requestOf, sign, type CallRequest } from "../test/requests.ts";
 import { contractAllocatorAbi, contractAllocatorBytecode } from "./generated/contract-allocator.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import { reentererAbi, reentererBytecode } from "./generated/reenterer.ts";
 import { depositoryAbi, depositoryBytecode, testTokenAbi, testTokenBytecode } from "./index.ts";
 
-const { owner, allocator, user, stranger, solver } = people;
+const { owner, allocator, user, stranger, solver } = accounts;
 
 let chain: TestChain;
 let depository: Address;
@@ -63,9 +63,9 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-async function isUsed(request: CallRequest, at = depository): Promise<boolean> {
+async function isUsed(request: CallRequest, contract = depository): Promise<boolean> {
   return await chain.client.readContract({
-    address: at,
+    address: contract,
     abi: depositoryAbi,
     functionName: "callRequests",
     args: [requestId(request)],
@@ -97,7 +97,7 @@ test("anyone can submit an allocator-signed request; its calls run in order, and
   const receipt = await chain.send(solver, { to: depository, data: await signAndEncode(request) });
 
   expect(eventsOf(receipt, depository, depositoryAbi, "CallExecuted")).toEqual(
-    calls.map((made) => ({ id: requestId(request), call: made })),
+    calls.map((executedCall) => ({ id: requestId(request), call: executedCall })),
   );
   expect(await numbersOf()).toEqual([1n, 2n]);
   expect(await chain.tokenBalance(token, stranger.address)).toBe(30n);
@@ -111,10 +111,10 @@ test("execute returns the return data of each call", async () => {
     { ...call(probe, refuse(7n)), allowFailure: true },
     call(stranger.address, "0x", 1n),
   ]);
-  const answer = await chain.ask(solver, { to: depository, data: await signAndEncode(request) });
+  const answer = await chain.readCall(solver, { to: depository, data: await signAndEncode(request) });
   expect(decodeFunctionResult({ abi: depositoryAbi, functionName: "execute", data: answer })).toEqual([
     { success: true, returnData: `0x${"2a".padStart(64, "0")}` },
-    { success: false, returnData: refused(7n) },
+    { success: false, returnData: refusedError(7n) },
     { success: true, returnData: "0x" },
   ]);
 });
@@ -226,19 +226,19 @@ test("an allocator contract without EIP-1271 cannot sign", async () => {
 });
 
 test("skips a failed call with allowFailure, without an event, and runs the others", async () => {
-  const made = call(probe, poke(3n));
-  const request = requestOf([{ ...call(probe, refuse(1n), 8n), allowFailure: true }, made]);
+  const executedCall = call(probe, poke(3n));
+  const request = requestOf([{ ...call(probe, refuse(1n), 8n), allowFailure: true }, executedCall]);
   const before = await chain.nativeBalance(depository);
   const receipt = await chain.send(solver, { to: depository, data: await signAndEncode(request) });
   expect(eventsOf(receipt, depository, depositoryAbi, "CallExecuted")).toEqual([
-    { id: requestId(request), call: made },
+    { id: requestId(request), call: executedCall },
   ]);
   expect(await chain.nativeBalance(depository)).toBe(before);
   expect(await isUsed(request)).toBe(true);
 });
 
 test.each<[string, () => Call, () => Hex]>([
-  ["with a reason", () => call(probe, refuse(99n)), () => refused(99n)],
+  ["with a reason", () => call(probe, refuse(99n)), () => refusedError(99n)],
   ["without a reason", () => call(probe, "0xdeadbeef"), () => "0x"],
   ["for lack of native tokens", () => call(stranger.address, "0x", 10n ** 30n), () => "0x"],
 ])("a call without allowFailure that fails %s reverts the whole request", async (_how, failing, reason) => {
@@ -286,7 +286,7 @@ test.each<[string, (paid: CallRequest, other: CallRequest) => Promise<Hex>]>([
 
   expect(
     await chain.client.readContract({ address: recipient, abi: reentererAbi, functionName: "answer" }),
-  ).toBe(reentered);
+  ).toBe(reenteredError);
   expect(await chain.nativeBalance(recipient)).toBe(10n);
   expect(eventsOf(receipt, depository, depositoryAbi, "CallExecuted")).toHaveLength(1);
   expect(await isUsed(other)).toBe(false);
@@ -296,6 +296,6 @@ test("a request cannot reenter the depository's locked functions", async () => {
   const inner = requestOf([]);
   const request = requestOf([call(depository, await signAndEncode(inner))]);
   expect(await chain.revertOf(solver, { to: depository, data: await signAndEncode(request) })).toBe(
-    callFailedError(reentered),
+    callFailedError(reenteredError),
   );
 });

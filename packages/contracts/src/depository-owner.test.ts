@@ -1,11 +1,11 @@
 import { encodeErrorResult, encodeFunctionData, type Address, type Hex } from "viem";
 import { afterAll, beforeEach, beforeAll, expect, test } from "vitest";
 import { eventsOf, zeroAddress } from "../test/calls.ts";
-import { chainId, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { chainId, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { execute, requestOf, sign } from "../test/requests.ts";
 import { depositoryAbi, depositoryBytecode } from "./index.ts";
 
-const { owner, allocator, stranger, solver } = people;
+const { owner, allocator, stranger, solver } = accounts;
 const unauthorized = encodeErrorResult({ abi: depositoryAbi, errorName: "Unauthorized" });
 const zeroAddressError = encodeErrorResult({ abi: depositoryAbi, errorName: "AddressCannotBeZero" });
 

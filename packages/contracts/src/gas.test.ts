@@ -13,11 +13,11 @@ import {
   transfer,
   zeroAddress,
 } from "../test/calls.ts";
-import { chainId, freshAddress, people, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
+import { chainId, freshAddress, accounts, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
 import {
   execute,
   executeMultiple,
-  joined,
+  signAscending,
   mintAction,
   signExecution,
   transferAction,
@@ -52,7 +52,7 @@ import {
 // UPDATE_GAS=1 rewrites it.
 
 const snapshotFile = new URL("gas-snapshot.json", import.meta.url);
-const { user, solver, owner, allocator, deployer } = people;
+const { user, solver, owner, allocator, deployer } = accounts;
 const amountWei = parseEther("0.512345");
 const amountUsd = 1_234_567_891n;
 /** More than any sender spends: the gas of a transfer differs if it empties the sender's balance. */
@@ -90,7 +90,7 @@ function freshRecipient(): Address {
   return freshAddress(0x101 + recipients);
 }
 
-async function gasOf(from: (typeof people)[keyof typeof people], tx: Tx): Promise<number> {
+async function gasOf(from: (typeof accounts)[keyof typeof accounts], tx: Tx): Promise<number> {
   const { gasUsed } = await chain.send(from, tx);
   return Number(gasUsed);
 }
@@ -241,7 +241,10 @@ async function measureSettlements() {
     const signatures = await Promise.all(
       executions.map(
         async (execution) =>
-          await joined([user, solver], async (one) => await signExecution(one, oracle, execution)),
+          await signAscending(
+            [user, solver],
+            async (signer) => await signExecution(signer, oracle, execution),
+          ),
       ),
     );
     const [execution, signature] = [executions[0], signatures[0]];

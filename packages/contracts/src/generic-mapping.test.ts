@@ -9,8 +9,8 @@ import {
 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventsOf, zeroAddress } from "../test/calls.ts";
-import { chainId, freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
-import { ascending, highS, joined } from "../test/executions.ts";
+import { chainId, freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
+import { ascending, highS, signAscending } from "../test/executions.ts";
 import {
   genericMappingAbi,
   genericMappingBytecode,
@@ -20,8 +20,8 @@ import {
   setEntryTypes,
 } from "./index.ts";
 
-const { owner, stranger, deployer, user: submitter } = people;
-const oracles = [people.user, people.solver];
+const { owner, stranger, deployer, user: submitter } = accounts;
+const oracles = [accounts.user, accounts.solver];
 const word = (n: number): Hex => toHex(n, { size: 32 });
 
 let chain: TestChain;
@@ -30,7 +30,7 @@ let mapping: Address;
 let entries = 0;
 
 /** An entry that no oracle has signed. */
-function anEntry() {
+function newEntry() {
   entries += 1;
   return {
     user: freshAddress(entries),
@@ -39,18 +39,23 @@ function anEntry() {
     nonce: word(entries),
   };
 }
-type Entry = ReturnType<typeof anEntry>;
+type Entry = ReturnType<typeof newEntry>;
 
-async function signedBy(signer: LocalAccount, entry: Entry, chain = chainId, at = mapping): Promise<Hex> {
+async function signEntry(
+  signer: LocalAccount,
+  entry: Entry,
+  chain = chainId,
+  contract = mapping,
+): Promise<Hex> {
   return await signer.signTypedData({
-    domain: genericMappingDomain(chain, at),
+    domain: genericMappingDomain(chain, contract),
     types: setEntryTypes,
     primaryType: "SetEntry",
     message: entry,
   });
 }
 async function signQuorum(entry: Entry): Promise<Hex> {
-  return await joined(oracles, async (one) => await signedBy(one, entry));
+  return await signAscending(oracles, async (signer) => await signEntry(signer, entry));
 }
 function setEntry({ user, id, data, nonce }: Entry, signature: Hex) {
   return {
@@ -82,7 +87,7 @@ beforeAll(async () => {
 afterAll(async () => await chain.stop());
 
 test("any account can set an entry that the oracles signed, which gets the time of its block", async () => {
-  const entry = anEntry();
+  const entry = newEntry();
   expect(await entryOf(entry)).toEqual(["0x", 0n]);
   const receipt = await chain.send(stranger, setEntry(entry, await signQuorum(entry)));
   const { timestamp } = await chain.client.getBlock({ blockNumber: receipt.blockNumber });
@@ -91,7 +96,7 @@ test("any account can set an entry that the oracles signed, which gets the time 
 });
 
 test("the first entry is permanent: neither the same nor another signed entry can replace it", async () => {
-  const entry = anEntry();
+  const entry = newEntry();
   await chain.send(submitter, setEntry(entry, await signQuorum(entry)));
   const before = await entryOf(entry);
   const refused = encodeErrorResult({
@@ -112,7 +117,7 @@ test("the first entry is permanent: neither the same nor another signed entry ca
 });
 
 test("keeps separate entries for each account and id", async () => {
-  const entry = anEntry();
+  const entry = newEntry();
   await chain.send(submitter, setEntry(entry, await signQuorum(entry)));
   const others = [
     { ...entry, user: freshAddress(800), data: word(1) },
@@ -133,19 +138,19 @@ test("returns an entry of any length unchanged", async () => {
     toHex("x".repeat(32)),
     toHex("x".repeat(500)),
   ] as const) {
-    const entry = { ...anEntry(), data };
+    const entry = { ...newEntry(), data };
     await chain.send(submitter, setEntry(entry, await signQuorum(entry)));
     expect((await entryOf(entry))[0]).toBe(data);
   }
 });
 
 test.each<[string, (entry: Entry) => Promise<Hex>]>([
-  ["of one oracle", async (entry) => await signedBy(people.user, entry)],
+  ["of one oracle", async (entry) => await signEntry(accounts.user, entry)],
   [
     "of one oracle twice",
     async (entry) => {
-      const one = await signedBy(people.user, entry);
-      return concat([one, one]);
+      const signature = await signEntry(accounts.user, entry);
+      return concat([signature, signature]);
     },
   ],
   [
@@ -155,25 +160,28 @@ test.each<[string, (entry: Entry) => Promise<Hex>]>([
         await Promise.all(
           ascending(oracles)
             .toReversed()
-            .map(async (one) => await signedBy(one, entry)),
+            .map(async (signer) => await signEntry(signer, entry)),
         ),
       ),
   ],
   [
     "of strangers",
-    async (entry) => await joined([stranger, deployer], async (one) => await signedBy(one, entry)),
+    async (entry) =>
+      await signAscending([stranger, deployer], async (signer) => await signEntry(signer, entry)),
   ],
   [
     "in another form",
-    async (entry) => await joined(oracles, async (one) => highS(await signedBy(one, entry))),
+    async (entry) => await signAscending(oracles, async (signer) => highS(await signEntry(signer, entry))),
   ],
   [
     "for another chain",
-    async (entry) => await joined(oracles, async (one) => await signedBy(one, entry, chainId + 1)),
+    async (entry) =>
+      await signAscending(oracles, async (signer) => await signEntry(signer, entry, chainId + 1)),
   ],
   [
     "for another contract",
-    async (entry) => await joined(oracles, async (one) => await signedBy(one, entry, chainId, multisig)),
+    async (entry) =>
+      await signAscending(oracles, async (signer) => await signEntry(signer, entry, chainId, multisig)),
   ],
   ["for another account", async (entry) => await signQuorum({ ...entry, user: freshAddress(900) })],
   ["for another id", async (entry) => await signQuorum({ ...entry, id: word(901) })],
@@ -181,7 +189,7 @@ test.each<[string, (entry: Entry) => Promise<Hex>]>([
   ["for another nonce", async (entry) => await signQuorum({ ...entry, nonce: word(903) })],
   ["of nothing", async () => await Promise.resolve("0x" as const)],
 ])("a signature %s sets no entry", async (_what, signature) => {
-  const entry = anEntry();
+  const entry = newEntry();
   expect(await chain.revertOf(submitter, setEntry(entry, await signature(entry)))).toBe(
     refusal("InvalidSignature"),
   );
@@ -189,17 +197,23 @@ test.each<[string, (entry: Entry) => Promise<Hex>]>([
 });
 
 test("sets all valid entries of a batch once, and reports the others", async () => {
-  const [one, other, unsigned, empty, known] = [anEntry(), anEntry(), anEntry(), anEntry(), anEntry()];
-  await chain.send(submitter, setEntry(known, await signQuorum(known)));
-  const before = await entryOf(known);
-  const again = { ...one, data: word(9) };
+  const [first, second, unsigned, empty, existing] = [
+    newEntry(),
+    newEntry(),
+    newEntry(),
+    newEntry(),
+    newEntry(),
+  ];
+  await chain.send(submitter, setEntry(existing, await signQuorum(existing)));
+  const before = await entryOf(existing);
+  const replacement = { ...first, data: word(9) };
   const batch: readonly [Entry, Hex][] = [
-    [unsigned, await signQuorum(other)],
-    [one, await signQuorum(one)],
-    [known, await signQuorum(known)],
-    [again, await signQuorum(again)],
+    [unsigned, await signQuorum(second)],
+    [first, await signQuorum(first)],
+    [existing, await signQuorum(existing)],
+    [replacement, await signQuorum(replacement)],
     [{ ...empty, data: "0x" }, await signQuorum({ ...empty, data: "0x" })],
-    [other, await signQuorum(other)],
+    [second, await signQuorum(second)],
   ];
   const receipt = await chain.send(stranger, {
     to: mapping,
@@ -210,17 +224,17 @@ test("sets all valid entries of a batch once, and reports the others", async () 
     }),
   });
   const { timestamp } = await chain.client.getBlock({ blockNumber: receipt.blockNumber });
-  expect(await entryOf(one)).toEqual([one.data, timestamp]);
-  expect(await entryOf(other)).toEqual([other.data, timestamp]);
-  for (const none of [unsigned, empty]) expect(await entryOf(none)).toEqual(["0x", 0n]);
-  expect(await entryOf(known)).toEqual(before);
+  expect(await entryOf(first)).toEqual([first.data, timestamp]);
+  expect(await entryOf(second)).toEqual([second.data, timestamp]);
+  for (const unset of [unsigned, empty]) expect(await entryOf(unset)).toEqual(["0x", 0n]);
+  expect(await entryOf(existing)).toEqual(before);
   expect(eventsOf(receipt, mapping, genericMappingAbi, "EntryLeftOut")).toEqual(
-    [unsigned, known, one, empty].map(({ user, id }) => ({ user, id })),
+    [unsigned, existing, first, empty].map(({ user, id }) => ({ user, id })),
   );
 });
 
 test("refuses an empty entry: it would look like a missing one", async () => {
-  const entry: Entry = { ...anEntry(), data: "0x" };
+  const entry: Entry = { ...newEntry(), data: "0x" };
   expect(await chain.revertOf(submitter, setEntry(entry, await signQuorum(entry)))).toBe(
     refusal("DataCannotBeEmpty"),
   );

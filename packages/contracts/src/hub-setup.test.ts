@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { zeroAddress } from "../test/calls.ts";
-import { people, startTestChain, type TestChain } from "../test/chain.ts";
+import { accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import {
   create2Calldata,
   deterministicDeployer,
@@ -10,7 +10,7 @@ import {
 } from "./deploy/index.ts";
 import { hubAbi, hubSetupAbi, hubSetupBytecode } from "./index.ts";
 
-const { allocator, deployer, owner, stranger, user } = people;
+const { allocator, deployer, owner, stranger, user } = accounts;
 const plan = planHub({
   owner: owner.address,
   allocator: allocator.address,
@@ -18,7 +18,7 @@ const plan = planHub({
   threshold: 1,
   domain: { name: "Oracle", version: "1" },
 });
-const at = (contract: ContractName) => plannedAddress(plan, contract);
+const addressOf = (contract: ContractName) => plannedAddress(plan, contract);
 
 let chain: TestChain;
 beforeAll(async () => {
@@ -30,31 +30,31 @@ afterAll(async () => await chain.stop());
 
 test("deploys the contracts at their planned addresses, with one role each, and the owner owns them", async () => {
   const contracts = [
-    { address: at("Hub"), holder: at("Oracle") },
-    { address: at("Oracle"), holder: at("OracleMultisig") },
-    { address: at("Allocator"), holder: allocator.address },
+    { address: addressOf("Hub"), holder: addressOf("Oracle") },
+    { address: addressOf("Oracle"), holder: addressOf("OracleMultisig") },
+    { address: addressOf("Allocator"), holder: allocator.address },
   ];
   for (const { address, holder } of contracts) {
     // The functions are the same in all three.
     const read = { address, abi: hubAbi } as const;
     expect(await chain.client.readContract({ ...read, functionName: "owner" })).toBe(owner.address);
     expect(await chain.client.readContract({ ...read, functionName: "rolesOf", args: [holder] })).toBe(1n);
-    for (const other of [at("HubSetup"), deployer.address, owner.address, stranger.address])
+    for (const other of [addressOf("HubSetup"), deployer.address, owner.address, stranger.address])
       expect(await chain.client.readContract({ ...read, functionName: "rolesOf", args: [other] })).toBe(0n);
   }
 });
 
 test("anyone can send the creation transaction, and sending it again changes nothing", async () => {
-  const code = await chain.client.getCode({ address: at("Hub") });
+  const code = await chain.client.getCode({ address: addressOf("Hub") });
   for (const { creationCode } of plan.creations) {
     const again = { to: deterministicDeployer, data: create2Calldata(creationCode) };
     expect((await chain.mine(stranger, again)).status).toBe("reverted");
   }
-  expect(await chain.client.getCode({ address: at("Hub") })).toBe(code);
+  expect(await chain.client.getCode({ address: addressOf("Hub") })).toBe(code);
 });
 
 test("HubSetup cannot be deployed without an owner, an oracle or an allocator", async () => {
-  const args = [owner.address, at("OracleMultisig"), allocator.address, "Oracle", "1"];
+  const args = [owner.address, addressOf("OracleMultisig"), allocator.address, "Oracle", "1"];
   const deploy = async (place: number) =>
     await chain.deployRevertOf(hubSetupAbi, hubSetupBytecode, args.with(place, zeroAddress));
   const [newOwnerIsZeroAddress, addressCannotBeZero] = ["0x7448fbae", "0xe622e040"];

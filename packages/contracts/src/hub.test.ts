@@ -1,11 +1,11 @@
 import { encodeErrorResult, encodeFunctionData, maxUint256, type Address, type Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventsOf, zeroAddress } from "../test/calls.ts";
-import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { hubAbi, hubBytecode } from "./index.ts";
 
 // In these tests, the deployer has the minter role instead of the Oracle contract.
-const { deployer: minter, owner, user, solver, stranger } = people;
+const { deployer: minter, owner, user, solver, stranger } = accounts;
 const unauthorized: Hex = "0x82b42900";
 const alias = freshAddress(1);
 
@@ -88,19 +88,19 @@ test.each<[string, (id: bigint) => Hex]>([
   ["move", (id) => move(alias, stranger.address, id, 1n)],
 ])("no account without the role may %s balances, not even the owner", async (_what, data) => {
   const id = await mintFresh(alias, 5n);
-  for (const who of [stranger, owner, user]) {
-    expect(await chain.revertOf(who, { to: hub, data: data(id) })).toBe(unauthorized);
+  for (const sender of [stranger, owner, user]) {
+    expect(await chain.revertOf(sender, { to: hub, data: data(id) })).toBe(unauthorized);
   }
 });
 
 test("no account can transfer from an address without its approval", async () => {
   const id = await mintFresh(alias, 5n);
-  for (const who of [stranger, owner, minter]) {
-    expect(await chain.revertOf(who, { to: hub, data: transferFrom(alias, who.address, id, 1n) })).toBe(
+  for (const sender of [stranger, owner, minter]) {
+    expect(await chain.revertOf(sender, { to: hub, data: transferFrom(alias, sender.address, id, 1n) })).toBe(
       encodeErrorResult({
         abi: hubAbi,
         errorName: "ERC6909InsufficientAllowance",
-        args: [who.address, 0n, 1n, id],
+        args: [sender.address, 0n, 1n, id],
       }),
     );
   }
@@ -169,8 +169,8 @@ test("the minter cannot burn or move more than the balance, nor pay the zero add
 
 test("only the owner can grant and revoke the minter role", async () => {
   const grant = encodeFunctionData({ abi: hubAbi, functionName: "grantRoles", args: [stranger.address, 1n] });
-  for (const who of [stranger, minter])
-    expect(await chain.revertOf(who, { to: hub, data: grant })).toBe(unauthorized);
+  for (const sender of [stranger, minter])
+    expect(await chain.revertOf(sender, { to: hub, data: grant })).toBe(unauthorized);
 
   const id = await mintFresh(alias, 1n);
   await chain.send(owner, { to: hub, data: grant });

@@ -1,16 +1,16 @@
 import { encodeErrorResult, encodeFunctionData, erc20Abi, type Address } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { mint, poke, refuse, refused } from "../test/calls.ts";
-import { chainId, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { mint, poke, refuse, refusedError } from "../test/calls.ts";
+import { chainId, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import { multicall3Abi, multicall3Bytecode, testTokenAbi, testTokenBytecode } from "./index.ts";
 
-const { user } = people;
+const { user } = accounts;
 const pokedAnswer = (number: number) => ({
   success: true,
   returnData: `0x${(number + 1).toString(16).padStart(64, "0")}`,
 });
-const refusedAnswer = { success: false, returnData: refused(5n) };
+const refusedAnswer = { success: false, returnData: refusedError(5n) };
 
 let chain: TestChain;
 let address: Address;
@@ -138,27 +138,31 @@ test("blockAndAggregate returns the block and the results, and reverts if any ca
 test("the getters return the properties of the current block", async () => {
   await chain.client.mine({ blocks: 2 });
   const block = await chain.client.getBlock();
-  const at = { address, abi: multicall3Abi, blockNumber: block.number } as const;
+  const currentBlock = { address, abi: multicall3Abi, blockNumber: block.number } as const;
   const { client } = chain;
-  expect(await client.readContract({ ...at, functionName: "getBlockNumber" })).toBe(block.number);
-  expect(await client.readContract({ ...at, functionName: "getCurrentBlockTimestamp" })).toBe(
+  expect(await client.readContract({ ...currentBlock, functionName: "getBlockNumber" })).toBe(block.number);
+  expect(await client.readContract({ ...currentBlock, functionName: "getCurrentBlockTimestamp" })).toBe(
     block.timestamp,
   );
-  expect(await client.readContract({ ...at, functionName: "getCurrentBlockGasLimit" })).toBe(block.gasLimit);
-  expect(await client.readContract({ ...at, functionName: "getCurrentBlockCoinbase" })).toBe(
+  expect(await client.readContract({ ...currentBlock, functionName: "getCurrentBlockGasLimit" })).toBe(
+    block.gasLimit,
+  );
+  expect(await client.readContract({ ...currentBlock, functionName: "getCurrentBlockCoinbase" })).toBe(
     "0x0000000000000000000000000000000000000000",
   );
-  expect(await client.readContract({ ...at, functionName: "getCurrentBlockDifficulty" })).toBe(
+  expect(await client.readContract({ ...currentBlock, functionName: "getCurrentBlockDifficulty" })).toBe(
     BigInt(block.mixHash),
   );
-  expect(await client.readContract({ ...at, functionName: "getLastBlockHash" })).toBe(block.parentHash);
-  expect(await client.readContract({ ...at, functionName: "getBlockHash", args: [block.number - 1n] })).toBe(
+  expect(await client.readContract({ ...currentBlock, functionName: "getLastBlockHash" })).toBe(
     block.parentHash,
   );
-  expect(await client.readContract({ ...at, functionName: "getChainId" })).toBe(BigInt(chainId));
-  expect(await client.readContract({ ...at, functionName: "getEthBalance", args: [user.address] })).toBe(
-    await chain.nativeBalance(user.address),
-  );
+  expect(
+    await client.readContract({ ...currentBlock, functionName: "getBlockHash", args: [block.number - 1n] }),
+  ).toBe(block.parentHash);
+  expect(await client.readContract({ ...currentBlock, functionName: "getChainId" })).toBe(BigInt(chainId));
+  expect(
+    await client.readContract({ ...currentBlock, functionName: "getEthBalance", args: [user.address] }),
+  ).toBe(await chain.nativeBalance(user.address));
   // An eth_call without a gas price sees a base fee of zero.
   const data = encodeFunctionData({ abi: multicall3Abi, functionName: "getBasefee" });
   const answer = await client.call({ account: user.address, to: address, data, gasPrice: 10n ** 10n });

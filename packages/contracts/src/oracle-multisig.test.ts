@@ -9,13 +9,13 @@ import {
 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventsOf, zeroAddress } from "../test/calls.ts";
-import { chainId, freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { chainId, freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import {
   ascending,
   execute,
   executionOf,
   highS,
-  joined,
+  signAscending,
   mintAction,
   signExecution,
   type Execution,
@@ -29,8 +29,8 @@ import {
   oracleMultisigBytecode,
 } from "./index.ts";
 
-const { owner, stranger, deployer } = people;
-const [first, second, third] = ascending([people.allocator, people.user, people.solver]);
+const { owner, stranger, deployer } = accounts;
+const [first, second, third] = ascending([accounts.allocator, accounts.user, accounts.solver]);
 if (first === undefined || second === undefined || third === undefined)
   throw new RangeError("expected three oracles");
 const oracles = [first, second, third].map(({ address }) => address);
@@ -44,9 +44,9 @@ let multisig: Address;
 async function deploySet(signers: readonly Address[], threshold: bigint): Promise<Address> {
   return await chain.deploy(oracleMultisigAbi, oracleMultisigBytecode, [owner.address, signers, threshold]);
 }
-async function verdict(signature: Hex, at = multisig): Promise<Hex> {
+async function validate(signature: Hex, contract = multisig): Promise<Hex> {
   return await chain.client.readContract({
-    address: at,
+    address: contract,
     abi: oracleMultisigAbi,
     functionName: "isValidSignature",
     args: [hash, signature],
@@ -54,10 +54,10 @@ async function verdict(signature: Hex, at = multisig): Promise<Hex> {
 }
 async function signHash(
   signer: { sign?: ((p: { hash: Hex }) => Promise<Hex>) | undefined },
-  over = hash,
+  digest = hash,
 ): Promise<Hex> {
   if (signer.sign === undefined) throw new TypeError("this account signs no bare hashes");
-  return await signer.sign({ hash: over });
+  return await signer.sign({ hash: digest });
 }
 
 beforeAll(async () => {
@@ -72,17 +72,17 @@ test("accepts any two of three oracles", async () => {
     [first, third],
     [second, third],
   ]) {
-    expect(await verdict(concat(await Promise.all(pair.map(async (one) => await signHash(one)))))).toBe(
-      valid,
-    );
+    expect(
+      await validate(concat(await Promise.all(pair.map(async (signer) => await signHash(signer))))),
+    ).toBe(valid);
   }
 });
 
 test("reads only as many entries as the threshold", async () => {
   const [a, b, c] = [await signHash(first), await signHash(second), await signHash(third)];
-  expect(await verdict(concat([a, b, c]))).toBe(valid);
-  expect(await verdict(concat([a, b, `0x${"00".repeat(65)}`]))).toBe(valid);
-  expect(await verdict(concat([`0x${"00".repeat(65)}`, a, b]))).toBe(invalid);
+  expect(await validate(concat([a, b, c]))).toBe(valid);
+  expect(await validate(concat([a, b, `0x${"00".repeat(65)}`]))).toBe(valid);
+  expect(await validate(concat([`0x${"00".repeat(65)}`, a, b]))).toBe(invalid);
 });
 
 test.each<[string, () => Promise<Hex>]>([
@@ -93,12 +93,15 @@ test.each<[string, () => Promise<Hex>]>([
   ["out of order", async () => concat([await signHash(second), await signHash(first)])],
   [
     "with a stranger among them",
-    async () => await joined([first, stranger], async (one) => await signHash(one)),
+    async () => await signAscending([first, stranger], async (signer) => await signHash(signer)),
   ],
-  ["of strangers", async () => await joined([stranger, deployer], async (one) => await signHash(one))],
+  [
+    "of strangers",
+    async () => await signAscending([stranger, deployer], async (signer) => await signHash(signer)),
+  ],
   [
     "of the owner and an oracle",
-    async () => await joined([first, owner], async (one) => await signHash(one)),
+    async () => await signAscending([first, owner], async (signer) => await signHash(signer)),
   ],
   ["with an s in the upper half", async () => concat([await signHash(first), highS(await signHash(second))])],
   [
@@ -123,11 +126,12 @@ test.each<[string, () => Promise<Hex>]>([
   ["of zeroes", async () => await Promise.resolve(`0x${"00".repeat(130)}` as const)],
   [
     "cut by a byte",
-    async () => (await joined([first, second], async (one) => await signHash(one))).slice(0, -2) as Hex,
+    async () =>
+      (await signAscending([first, second], async (signer) => await signHash(signer))).slice(0, -2) as Hex,
   ],
   ["with a byte too many", async () => concat([await signHash(first), await signHash(second), "0x00"])],
 ])("reports an invalid signature %s without reverting", async (_what, signature) => {
-  expect(await verdict(await signature())).toBe(invalid);
+  expect(await validate(await signature())).toBe(invalid);
 });
 
 test("replacing the signer set takes effect immediately, and removed signers can no longer sign", async () => {
@@ -142,11 +146,13 @@ test("replacing the signer set takes effect immediately, and removed signers can
   const read = { address: set, abi: oracleMultisigAbi } as const;
   expect(await chain.client.readContract({ ...read, functionName: "signers" })).toEqual(next);
   expect(await chain.client.readContract({ ...read, functionName: "threshold" })).toBe(1n);
-  const isSigner = async (who: Address): Promise<boolean> =>
-    await chain.client.readContract({ ...read, functionName: "isSigner", args: [who] });
+  const isSigner = async (account: Address): Promise<boolean> =>
+    await chain.client.readContract({ ...read, functionName: "isSigner", args: [account] });
   expect([await isSigner(first.address), await isSigner(stranger.address)]).toEqual([false, true]);
-  expect(await verdict(await joined([first, second], async (one) => await signHash(one)), set)).toBe(invalid);
-  expect(await verdict(await signHash(stranger), set)).toBe(valid);
+  expect(
+    await validate(await signAscending([first, second], async (signer) => await signHash(signer)), set),
+  ).toBe(invalid);
+  expect(await validate(await signHash(stranger), set)).toBe(valid);
 });
 
 test("only the owner can change the set", async () => {
@@ -155,8 +161,8 @@ test("only the owner can change the set", async () => {
     functionName: "setSigners",
     args: [[stranger.address], 1n],
   });
-  for (const who of [stranger, first]) {
-    expect(await chain.revertOf(who, { to: multisig, data })).toBe("0x82b42900");
+  for (const account of [stranger, first]) {
+    expect(await chain.revertOf(account, { to: multisig, data })).toBe("0x82b42900");
   }
 });
 
@@ -218,16 +224,17 @@ test("the Oracle contract executes actions signed by two of three oracles, but n
   const sign = async (signer: typeof first): Promise<Hex> => await signExecution(signer, oracle, execution);
 
   expect((await submit(await sign(first))).status).toBe("reverted");
-  expect((await submit(await joined([first, stranger], sign))).status).toBe("reverted");
-  const elsewhere = await joined(
+  expect((await submit(await signAscending([first, stranger], sign))).status).toBe("reverted");
+  const elsewhere = await signAscending(
     [first, second],
-    async (one) => await signExecution(one, oracle, execution, { chain: chainId + 1 }),
+    async (signer) => await signExecution(signer, oracle, execution, { chain: chainId + 1 }),
   );
   expect((await submit(elsewhere)).status).toBe("reverted");
-  expect((await submit(await joined([first, third], sign))).status).toBe("success");
-  expect((await submit(await joined([second, third], sign))).status, "another pair, the same fact").toBe(
-    "reverted",
-  );
-  const held = { address: hub, abi: hubAbi, functionName: "balanceOf", args: [alice, 7n] } as const;
-  expect(await chain.client.readContract(held)).toBe(25n);
+  expect((await submit(await signAscending([first, third], sign))).status).toBe("success");
+  expect(
+    (await submit(await signAscending([second, third], sign))).status,
+    "another pair, the same fact",
+  ).toBe("reverted");
+  const hubBalance = { address: hub, abi: hubAbi, functionName: "balanceOf", args: [alice, 7n] } as const;
+  expect(await chain.client.readContract(hubBalance)).toBe(25n);
 });

@@ -11,7 +11,7 @@ import {
 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventsOf, zeroAddress } from "../test/calls.ts";
-import { chainId, freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { chainId, freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import {
   burnAction,
   execute,
@@ -26,9 +26,9 @@ import {
 import { reenteringOracleAbi, reenteringOracleBytecode } from "./generated/reentering-oracle.ts";
 import { hubAbi, hubBytecode, oracleAbi, oracleBytecode } from "./index.ts";
 
-const { owner, stranger, solver, user, deployer } = people;
+const { owner, stranger, solver, user, deployer } = accounts;
 // An EOA acts as the oracle; oracle-multisig.test.ts covers a multisig.
-const signer = people.allocator;
+const signer = accounts.allocator;
 const unauthorized: Hex = "0x82b42900";
 const [alice, bob] = [freshAddress(1), freshAddress(2)];
 
@@ -169,13 +169,13 @@ test("the constructor sets the domain, so that an existing network can be joined
 
 test("refuses valid signatures by accounts without the role or whose role was revoked", async () => {
   const execution = executionOf([mintAction(alice, 3_000n, 1n)]);
-  const refusal = (who: Address): Hex =>
-    encodeErrorResult({ abi: oracleAbi, errorName: "NotAnOracle", args: [who] });
-  const signAndEncodeBy = async (who: typeof owner): Promise<Hex> =>
-    execute(execution, who.address, await signExecution(who, oracle, execution));
-  for (const who of [stranger, owner]) {
-    expect(await chain.revertOf(solver, { to: oracle, data: await signAndEncodeBy(who) })).toBe(
-      refusal(who.address),
+  const refusal = (account: Address): Hex =>
+    encodeErrorResult({ abi: oracleAbi, errorName: "NotAnOracle", args: [account] });
+  const signAndEncodeBy = async (account: typeof owner): Promise<Hex> =>
+    execute(execution, account.address, await signExecution(account, oracle, execution));
+  for (const account of [stranger, owner]) {
+    expect(await chain.revertOf(solver, { to: oracle, data: await signAndEncodeBy(account) })).toBe(
+      refusal(account.address),
     );
   }
   const zero = execute(execution, zeroAddress, `0x${"00".repeat(65)}`);
@@ -199,8 +199,8 @@ test("only the owner can add oracles", async () => {
     functionName: "grantRoles",
     args: [stranger.address, 1n],
   });
-  for (const who of [stranger, signer, deployer]) {
-    expect(await chain.revertOf(who, { to: oracle, data })).toBe(unauthorized);
+  for (const account of [stranger, signer, deployer]) {
+    expect(await chain.revertOf(account, { to: oracle, data })).toBe(unauthorized);
   }
 });
 

@@ -1,11 +1,11 @@
 import { concat, encodeErrorResult, type Address, type Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventsOf, id, zeroAddress } from "../test/calls.ts";
-import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import { receiverAbi, receiverBytecode } from "./index.ts";
 
-const { user } = people;
+const { user } = accounts;
 const solver = freshAddress(1);
 
 let chain: TestChain;
@@ -46,12 +46,12 @@ test("reverts if the solver cannot be paid", async () => {
 
 test("returns its solver, and cannot be deployed with the zero address as the solver", async () => {
   // The getter's selector is four bytes, so no 32-byte id can be taken for it.
-  const known = await chain.client.readContract({
+  const storedSolver = await chain.client.readContract({
     address: receiver,
     abi: receiverAbi,
     functionName: "solver",
   });
-  expect(known).toBe(solver);
+  expect(storedSolver).toBe(solver);
   expect(await chain.deployRevertOf(receiverAbi, receiverBytecode, [zeroAddress])).toBe(
     errorData("AddressCannotBeZero"),
   );

@@ -1,10 +1,10 @@
 import { encodeAbiParameters, keccak256, pad, toHex, type Address, type Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { highS } from "../test/executions.ts";
 import { requestAttestationVerifierAbi as abi, requestAttestationVerifierBytecode } from "./index.ts";
 
-const { solver, stranger } = people;
+const { solver, stranger } = accounts;
 const attestation = {
   requestId: keccak256("0x01"),
   originChainId: 8453n,
@@ -34,12 +34,12 @@ async function signHash(signer = solver): Promise<Hex> {
   );
   return await signer.signMessage({ message: { raw: hash } });
 }
-async function signerOf(of: typeof attestation, signature: Hex): Promise<Address> {
+async function signerOf(content: typeof attestation, signature: Hex): Promise<Address> {
   return await chain.client.readContract({
     address: verifier,
     abi,
     functionName: "signerOf",
-    args: [of, signature],
+    args: [content, signature],
   });
 }
 

@@ -13,18 +13,18 @@ import {
   call,
   depositBalance,
   eventsOf,
-  heldToken,
+  deployApprovedToken,
   id,
   mint,
   nativeTransfer,
   payBalance,
-  reentered,
+  reenteredError,
   unwrapBalance,
   wrapBalance,
   zeroAddress,
   type Call,
 } from "../test/calls.ts";
-import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { callbackTokenAbi, callbackTokenBytecode } from "./generated/callback-token.ts";
 import { halfDepositoryAbi, halfDepositoryBytecode } from "./generated/half-depository.ts";
 import { hungryRecipientAbi, hungryRecipientBytecode } from "./generated/hungry-recipient.ts";
@@ -51,7 +51,7 @@ import {
 
 // Calls of the router that use its whole balance: deposit, pay, wrap and unwrap.
 
-const { user, owner, allocator, stranger, deployer } = people;
+const { user, owner, allocator, stranger, deployer } = accounts;
 const onlyFromMulticall = encodeErrorResult({ abi: routerAbi, errorName: "OnlyFromMulticall" });
 
 let chain: TestChain;
@@ -71,7 +71,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   recipients += 1;
   recipient = freshAddress(recipients);
-  token = await heldToken(chain, router, 1_000n);
+  token = await deployApprovedToken(chain, router, 1_000n);
 });
 afterEach(async () => {
   expect(await chain.nativeBalance(router), "native left in the router").toBe(0n);
@@ -89,9 +89,9 @@ function multicall(calls: readonly Call[], refundTokens: readonly Address[] = [t
 }
 
 /** Pulls tokens into the router, like the output of a swap. */
-function pullIntoRouter(amount: bigint, of: Address = token): Call {
+function pullIntoRouter(amount: bigint, contract: Address = token): Call {
   return call(
-    of,
+    contract,
     encodeFunctionData({
       abi: erc20Abi,
       functionName: "transferFrom",
@@ -112,17 +112,17 @@ function belowMinimum(currency: Address, balance: bigint, minimum: bigint): Hex 
   });
 }
 
-async function allowance(of: Address, spender: Address): Promise<bigint> {
+async function allowance(contract: Address, spender: Address): Promise<bigint> {
   return await chain.client.readContract({
-    address: of,
+    address: contract,
     abi: erc20Abi,
     functionName: "allowance",
     args: [router, spender],
   });
 }
 
-async function hostile(kind: { readonly abi: Abi; readonly bytecode: Hex }): Promise<Address> {
-  return await heldToken(chain, router, 1_000n, kind);
+async function deployHostileToken(kind: { readonly abi: Abi; readonly bytecode: Hex }): Promise<Address> {
+  return await deployApprovedToken(chain, router, 1_000n, kind);
 }
 
 test("deposits the router's whole token balance for the depositor and the order, without emitting a call", async () => {
@@ -177,7 +177,7 @@ test("also deposits native tokens meant for a later call, which then fails", asy
   const deposit = self(depositBalance(depository, recipient, zeroAddress, 0n));
   const payment = self(nativeTransfer(recipient, 4n), 4n);
   await expect(
-    chain.ask(user, { to: router, data: multicall([deposit, payment]), value: 9n }),
+    chain.readCall(user, { to: router, data: multicall([deposit, payment]), value: 9n }),
   ).rejects.toThrow();
   const before = await chain.nativeBalance(depository);
   await chain.send(user, { to: router, data: multicall([payment, deposit]), value: 9n });
@@ -193,7 +193,7 @@ test.each([
   ],
   ["charges one percent", { abi: feeOnTransferAbi, bytecode: feeOnTransferBytecode }, 297n],
 ] as const)("deposits a token that %s, and emits the received amount", async (_, kind, arrives) => {
-  const unusual = await hostile(kind);
+  const unusual = await deployHostileToken(kind);
   await chain.send(deployer, { to: unusual, data: mint(router, 300n) });
   const receipt = await chain.send(user, {
     to: router,
@@ -206,7 +206,10 @@ test.each([
 });
 
 test("a deposit succeeds with any existing allowance, and leaves none", async () => {
-  const unusual = await hostile({ abi: refusesApprovalChangeAbi, bytecode: refusesApprovalChangeBytecode });
+  const unusual = await deployHostileToken({
+    abi: refusesApprovalChangeAbi,
+    bytecode: refusesApprovalChangeBytecode,
+  });
   await chain.send(stranger, { to: router, data: multicall([call(unusual, approve(depository, 7n))], []) });
   expect(await allowance(unusual, depository)).toBe(7n);
   await chain.send(deployer, { to: unusual, data: mint(router, 300n) });
@@ -230,7 +233,7 @@ test("a depository that pulls less than it was approved keeps no allowance", asy
 });
 
 test("deposit and payment fail if the token returns false", async () => {
-  const returnsFalse = await hostile({ abi: returnsFalseAbi, bytecode: returnsFalseBytecode });
+  const returnsFalse = await deployHostileToken({ abi: returnsFalseAbi, bytecode: returnsFalseBytecode });
   await chain.send(deployer, { to: returnsFalse, data: mint(router, 300n) });
   for (const [data, errorName] of [
     [depositBalance(depository, recipient, returnsFalse, 300n), "TransferFromFailed"],
@@ -338,19 +341,19 @@ test("does not refund unspent wrapped tokens as native tokens, so callers must l
 });
 
 test.each([
-  ["depositBalance", depositBalance(people.owner.address, people.owner.address, zeroAddress, 0n)],
-  ["payBalance", payBalance(zeroAddress, people.owner.address, 0n)],
-  ["unwrapBalance", unwrapBalance(people.owner.address, 0n)],
-  ["wrapBalance", wrapBalance(people.owner.address)],
+  ["depositBalance", depositBalance(accounts.owner.address, accounts.owner.address, zeroAddress, 0n)],
+  ["payBalance", payBalance(zeroAddress, accounts.owner.address, 0n)],
+  ["unwrapBalance", unwrapBalance(accounts.owner.address, 0n)],
+  ["wrapBalance", wrapBalance(accounts.owner.address)],
 ])("%s is refused from outside a multicall, and with a value", async (_, data) => {
   expect(await chain.revertOf(stranger, { to: router, data })).toBe(onlyFromMulticall);
   expect(await chain.revertOf(user, { to: router, data: multicall([self(data, 1n)]), value: 1n })).toBe("0x");
 });
 
 /** The result that a contract got when it called the router while being paid. */
-async function answers(of: Address, abi: typeof reentererAbi | typeof callbackTokenAbi): Promise<Hex> {
+async function answerOf(contract: Address, abi: typeof reentererAbi | typeof callbackTokenAbi): Promise<Hex> {
   return await chain.client.readContract({
-    address: of,
+    address: contract,
     abi: abi as typeof reentererAbi,
     functionName: "answer",
   });
@@ -359,10 +362,10 @@ async function answers(of: Address, abi: typeof reentererAbi | typeof callbackTo
 test.each([
   [
     "take the remaining balance with its own call",
-    payBalance(zeroAddress, people.stranger.address, 0n),
+    payBalance(zeroAddress, accounts.stranger.address, 0n),
     onlyFromMulticall,
   ],
-  ["start a multicall", multicallOf([]), reentered],
+  ["start a multicall", multicallOf([]), reenteredError],
 ] as const)("a recipient that is being paid cannot %s", async (_, data, answer) => {
   const reenterer = await chain.deploy(reentererAbi, reentererBytecode);
   await chain.send(user, {
@@ -375,7 +378,7 @@ test.each([
     data: multicall([call(reenterer, "0x", 1n), self(payBalance(zeroAddress, recipient, 11n))]),
     value: 12n,
   });
-  expect(await answers(reenterer, reentererAbi)).toBe(answer);
+  expect(await answerOf(reenterer, reentererAbi)).toBe(answer);
   expect(await chain.nativeBalance(recipient)).toBe(11n);
 });
 
@@ -400,7 +403,7 @@ test("a token that reenters the router during a deposit can neither deposit nor 
       data: multicall([self(depositBalance(depository, recipient, calling, 300n))], []),
       value: parseEther("1"),
     });
-    expect(await answers(calling, callbackTokenAbi)).toBe(onlyFromMulticall);
+    expect(await answerOf(calling, callbackTokenAbi)).toBe(onlyFromMulticall);
     expect(before - (await chain.nativeBalance(user.address))).toBeLessThan(parseEther("0.1"));
     expect(await chain.tokenBalance(calling, depository)).toBe(300n);
   }

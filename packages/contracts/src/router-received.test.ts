@@ -13,18 +13,18 @@ import {
   approve,
   call,
   eventsOf,
-  heldToken,
+  deployApprovedToken,
   mint,
   noteBalance,
   poke,
-  reentered,
+  reenteredError,
   refuse,
   requireReceived,
   transfer,
   zeroAddress,
   type Call,
 } from "../test/calls.ts";
-import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { callbackTokenAbi, callbackTokenBytecode } from "./generated/callback-token.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import { reentererAbi, reentererBytecode } from "./generated/reenterer.ts";
@@ -44,7 +44,7 @@ import {
 // A payment in a token that later calls cannot undo: the balance is noted before, and must have grown by the
 // payment at the end.
 
-const { solver, user, stranger } = people;
+const { solver, user, stranger } = accounts;
 /** Has an unlimited approval for the contract that takes the tokens back. */
 const recipient = user.address;
 const before = 1_000n;
@@ -65,7 +65,7 @@ beforeAll(async () => {
   taker = await chain.deploy(takerAbi, takerBytecode);
 });
 beforeEach(async () => {
-  token = await aToken(testTokenAbi, testTokenBytecode);
+  token = await createToken(testTokenAbi, testTokenBytecode);
 });
 afterEach(async () => {
   expect(await chain.tokenBalance(token, router), "tokens left in the router").toBe(0n);
@@ -73,12 +73,12 @@ afterEach(async () => {
 afterAll(async () => await chain.stop());
 
 /** The recipient has a balance already; the solver has the payment, and has approved it to the proxy. */
-async function aToken(abi: Abi, bytecode: Hex): Promise<Address> {
-  const made = await heldToken(chain, taker, before, { abi, bytecode });
-  await chain.send(user, { to: made, data: approve(taker, maxUint256) });
-  await chain.send(solver, { to: made, data: mint(solver.address, paid) });
-  await chain.send(solver, { to: made, data: approve(proxy, paid) });
-  return made;
+async function createToken(abi: Abi, bytecode: Hex): Promise<Address> {
+  const created = await deployApprovedToken(chain, taker, before, { abi, bytecode });
+  await chain.send(user, { to: created, data: approve(taker, maxUint256) });
+  await chain.send(solver, { to: created, data: mint(solver.address, paid) });
+  await chain.send(solver, { to: created, data: approve(proxy, paid) });
+  return created;
 }
 
 function pullAndRoute(calls: readonly Call[]): { to: Address; data: Hex } {
@@ -168,15 +168,15 @@ test("succeeds if tokens are taken and returned", async () => {
 });
 
 test("a token with a transfer fee does not pay the whole amount", async () => {
-  token = await aToken(feeOnTransferAbi, feeOnTransferBytecode);
-  const had = await chain.tokenBalance(token, recipient);
+  token = await createToken(feeOnTransferAbi, feeOnTransferBytecode);
+  const balanceBefore = await chain.tokenBalance(token, recipient);
   const short = pullAndRoute([
     call(router, noteBalance(token, recipient)),
     call(token, transfer(recipient, 297n)),
     call(router, requireReceived(token, recipient, 297n)),
   ]);
   expect(await chain.revertOf(solver, short)).toBe(
-    failure("NotReceived", [token, recipient, had, had + 295n, 297n]),
+    failure("NotReceived", [token, recipient, balanceBefore, balanceBefore + 295n, 297n]),
   );
 });
 
@@ -247,11 +247,11 @@ test.each([
 test("a second multicall cannot note a balance while the first one runs", async () => {
   const intruder = await deployArmed(router, multicall([call(router, noteBalance(token, recipient))]));
   await chain.send(solver, { ...payment(call(intruder, "0x", 1n)), value: 1n });
-  expect(await answerOf(intruder)).toBe(reentered);
+  expect(await answerOf(intruder)).toBe(reenteredError);
 });
 
 test("a token that notes the balance while it is pulled can only make the payment fail", async () => {
-  token = await aToken(callbackTokenAbi, callbackTokenBytecode);
+  token = await createToken(callbackTokenAbi, callbackTokenBytecode);
   const early = multicall([call(router, noteBalance(token, recipient))]);
   const { to, data } = await armToken(router, early);
   await chain.send(stranger, { to, data });
@@ -259,7 +259,7 @@ test("a token that notes the balance while it is pulled can only make the paymen
 });
 
 test("fails if a token moves the payment away during its transfer", async () => {
-  token = await aToken(callbackTokenAbi, callbackTokenBytecode);
+  token = await createToken(callbackTokenAbi, callbackTokenBytecode);
   const arm = await armToken(taker, take(paid).data);
   const tx = pullAndRoute([
     arm,

@@ -15,14 +15,14 @@ import {
   mint,
   nativeTransfer,
   poke,
-  reentered,
+  reenteredError,
   refuse,
-  refused,
+  refusedError,
   transfer,
   zeroAddress,
   type Call,
 } from "../test/calls.ts";
-import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { hungryRecipientAbi, hungryRecipientBytecode } from "./generated/hungry-recipient.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import { reentererAbi, reentererBytecode } from "./generated/reenterer.ts";
@@ -42,7 +42,7 @@ import {
   transferErrorsAbi,
 } from "./index.ts";
 
-const { solver, user, deployer } = people;
+const { solver, user, deployer } = accounts;
 /** Accounts that never held anything before a test. */
 let recipient: Address;
 let recipients = 0;
@@ -150,12 +150,19 @@ test.each([
   "a recipient that later %s costs its payer a bounded amount more",
   async (_does, appetite, status) => {
     const hungry = await chain.deploy(hungryRecipientAbi, hungryRecipientBytecode);
-    const paying = { to: router, data: nativeTransfer(hungry, 1n), value: 1n };
-    const among = { to: router, data: multicall([call(router, paying.data, 1n)]), value: 1n };
-    const modest = [(await chain.send(solver, paying)).gasUsed, (await chain.send(solver, among)).gasUsed];
+    const directPayment = { to: router, data: nativeTransfer(hungry, 1n), value: 1n };
+    const multicallPayment = {
+      to: router,
+      data: multicall([call(router, directPayment.data, 1n)]),
+      value: 1n,
+    };
+    const modest = [
+      (await chain.send(solver, directPayment)).gasUsed,
+      (await chain.send(solver, multicallPayment)).gasUsed,
+    ];
     const wake = encodeFunctionData({ abi: hungryRecipientAbi, functionName: "wake", args: [appetite] });
     await chain.send(user, { to: hungry, data: wake });
-    for (const [index, tx] of [paying, among].entries()) {
+    for (const [index, tx] of [directPayment, multicallPayment].entries()) {
       const receipt = await chain.mine(solver, tx);
       expect(receipt.status).toBe(status);
       expect(receipt.gasUsed - modest[index]!).toBeLessThan(MAX_EXTRA_GAS);
@@ -177,7 +184,7 @@ test("runs calls in order, emits an event for each, and accepts an order id afte
   const data = concat([multicall(calls), id]);
   const receipt = await chain.send(solver, { to: router, data, value: 7n });
   expect(eventsOf(receipt, router, routerAbi, "SolverCallExecuted")).toEqual(
-    calls.map((made) => ({ to: made.to, data: made.data, amount: made.value })),
+    calls.map((executed) => ({ to: executed.to, data: executed.data, amount: executed.value })),
   );
   expect(receipt.logs.find((log) => log.address === router.toLowerCase())?.topics).toEqual([
     "0x93485dcd31a905e3ffd7b012abe3438fa8fa77f98ddc9f50e879d3fa7ccdc324",
@@ -201,15 +208,15 @@ test("emits a payment among the calls only as a payment", async () => {
 
 test("multicall returns the return data of each call", async () => {
   const calls = [call(probe, poke(41n)), { ...call(probe, refuse(7n)), allowFailure: true }];
-  const answer = await chain.ask(solver, { to: router, data: multicall(calls) });
+  const answer = await chain.readCall(solver, { to: router, data: multicall(calls) });
   expect(decodeFunctionResult({ abi: routerAbi, functionName: "multicall", data: answer })).toEqual([
     { success: true, returnData: `0x${"2a".padStart(64, "0")}` },
-    { success: false, returnData: refused(7n) },
+    { success: false, returnData: refusedError(7n) },
   ]);
 });
 
 test.each([
-  ["a reason", () => refuse(321n), () => refused(321n)],
+  ["a reason", () => refuse(321n), () => refusedError(321n)],
   ["no reason", () => toFunctionSelector("refuseSilently()"), () => "0x"],
 ])(
   "a failing call with %s undoes all and forwards its revert data unchanged",
@@ -300,14 +307,14 @@ test("a called contract cannot start its own multicall and take the router's bal
   const thief = await deployArmed(router, multicall([], recipient, [token]));
   const calls = [call(token, mint(router, 50n)), call(thief, "0x", 1n), call(token, transfer(probe, 50n))];
   await chain.send(solver, { to: router, data: multicall(calls), value: 1n });
-  expect(await answerOf(thief)).toBe(reentered);
+  expect(await answerOf(thief)).toBe(reenteredError);
   expect(await chain.tokenBalance(token, probe)).toBe(50n);
   expect(await chain.tokenBalance(token, recipient)).toBe(0n);
 });
 
 test("a multicall cannot reenter itself", async () => {
   const data = multicall([call(router, multicall([]))]);
-  expect(await chain.revertOf(solver, { to: router, data })).toBe(reentered);
+  expect(await chain.revertOf(solver, { to: router, data })).toBe(reenteredError);
 });
 
 test("a called contract can pay through the router from its own balance", async () => {

@@ -15,17 +15,17 @@ import {
   call,
   depositBalance,
   eventsOf,
-  heldToken,
+  deployApprovedToken,
   id,
   mint,
   nativeTransfer,
   payBalance,
-  reentered,
+  reenteredError,
   transfer,
   zeroAddress,
   type Call,
 } from "../test/calls.ts";
-import { chainId, freshAddress, people, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
+import { chainId, freshAddress, accounts, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
 import { installPermit2, permit2Errors } from "../test/permit2.ts";
 import { answersAnythingAbi, answersAnythingBytecode } from "./generated/answers-anything.ts";
 import {
@@ -54,7 +54,7 @@ import {
 
 // Payments by signature. The signature determines the route, and the submitter can do nothing else.
 
-const { user, solver, stranger, owner, allocator, deployer } = people;
+const { user, solver, stranger, owner, allocator, deployer } = accounts;
 const farFuture = 2n ** 40n;
 
 interface Witness {
@@ -99,15 +99,15 @@ beforeAll(async () => {
 beforeEach(async () => {
   turn += 1;
   recipient = freshAddress(turn);
-  token = await heldToken(chain, permit2Address, 1_000n);
+  token = await deployApprovedToken(chain, permit2Address, 1_000n);
   usd = await chain.deploy(testUsdAbi, testUsdBytecode, ["Test USD", "USD"]);
   await chain.send(deployer, { to: usd, data: mint(user.address, 1_000n) });
 });
 afterEach(async () => {
   for (const holder of [proxy, router]) {
     expect(await chain.nativeBalance(holder), "native left behind").toBe(0n);
-    for (const held of [token, usd]) {
-      expect(await chain.tokenBalance(held, holder), "tokens left behind").toBe(0n);
+    for (const usedToken of [token, usd]) {
+      expect(await chain.tokenBalance(usedToken, holder), "tokens left behind").toBe(0n);
     }
   }
 });
@@ -128,22 +128,27 @@ function permit(changes: Partial<Permit> = {}): Permit {
   return { permitted: [{ token, amount: 300n }], nonce: BigInt(turn), deadline: farFuture, ...changes };
 }
 
-async function signPermit(signed: Permit, bound: Witness): Promise<Hex> {
+async function signPermit(signed: Permit, routeWitness: Witness): Promise<Hex> {
   return await user.signTypedData({
     domain: permit2Domain(chainId),
     types: permitBatchWitnessTransferFromTypes,
     primaryType: "PermitBatchWitnessTransferFrom",
-    message: { ...signed, spender: proxy, witness: bound },
+    message: { ...signed, spender: proxy, witness: routeWitness },
   });
 }
 
-function permit2Route(used: Permit, bound: Witness, signature: Hex, from: Address = user.address): Tx {
+function permit2Route(
+  signedPermit: Permit,
+  routeWitness: Witness,
+  signature: Hex,
+  from: Address = user.address,
+): Tx {
   return {
     to: proxy,
     data: encodeFunctionData({
       abi: approvalProxyAbi,
       functionName: "permit2Route",
-      args: [from, used, bound, signature],
+      args: [from, signedPermit, routeWitness, signature],
     }),
   };
 }
@@ -164,8 +169,12 @@ function authorization(changes: Partial<Authorization> = {}): Authorization {
 }
 
 /** Computes the nonce as the contract documents it. */
-function nonceOf(authorized: Authorization, bound: Witness): Hex {
-  const witnessHash = hashStruct({ types: routeWitnessTypes, primaryType: "RouteWitness", data: bound });
+function nonceOf(authorized: Authorization, routeWitness: Witness): Hex {
+  const witnessHash = hashStruct({
+    types: routeWitnessTypes,
+    primaryType: "RouteWitness",
+    data: routeWitness,
+  });
   const words = ["bytes32", "address", "address", "uint256", "uint256", "uint256"] as const;
   return keccak256(
     encodeAbiParameters(
@@ -182,7 +191,7 @@ function nonceOf(authorized: Authorization, bound: Witness): Hex {
   );
 }
 
-async function signAuthorization(authorized: Authorization, bound: Witness): Promise<Hex> {
+async function signAuthorization(authorized: Authorization, routeWitness: Witness): Promise<Hex> {
   return await user.signTypedData({
     domain: { name: "Test USD", version: "1", chainId, verifyingContract: authorized.token },
     types: receiveWithAuthorizationTypes,
@@ -193,7 +202,7 @@ async function signAuthorization(authorized: Authorization, bound: Witness): Pro
       value: authorized.value,
       validAfter: authorized.validAfter,
       validBefore: authorized.validBefore,
-      nonce: nonceOf(authorized, bound),
+      nonce: nonceOf(authorized, routeWitness),
     },
   });
 }
@@ -203,13 +212,13 @@ function withSignature(authorized: Authorization, signature: Hex) {
   return { ...authorized, v: 27 + yParity, r, s };
 }
 
-function authorizationRoute(authorized: Authorization, bound: Witness, signature: Hex): Tx {
+function authorizationRoute(authorized: Authorization, routeWitness: Witness, signature: Hex): Tx {
   return {
     to: proxy,
     data: encodeFunctionData({
       abi: approvalProxyAbi,
       functionName: "authorizationRoute",
-      args: [withSignature(authorized, signature), bound],
+      args: [withSignature(authorized, signature), routeWitness],
     }),
   };
 }
@@ -248,17 +257,20 @@ test("deposits tokens with one Permit2 signature, and the submitter pays the gas
 });
 
 test("routes several permitted tokens, and refunds the remainder of each to the signer", async () => {
-  const other = await heldToken(chain, permit2Address, 1_000n);
-  const both = permit({
+  const other = await deployApprovedToken(chain, permit2Address, 1_000n);
+  const twoTokenPermit = permit({
     permitted: [
       { token, amount: 300n },
       { token: other, amount: 50n },
     ],
   });
-  const bound = witness({
+  const routeWitness = witness({
     calls: [call(token, transfer(recipient, 100n)), call(other, transfer(recipient, 20n))],
   });
-  await chain.send(solver, permit2Route(both, bound, await signPermit(both, bound)));
+  await chain.send(
+    solver,
+    permit2Route(twoTokenPermit, routeWitness, await signPermit(twoTokenPermit, routeWitness)),
+  );
   expect(await chain.tokenBalance(token, recipient)).toBe(100n);
   expect(await chain.tokenBalance(other, recipient)).toBe(20n);
   expect(await chain.tokenBalance(token, user.address)).toBe(900n);
@@ -267,22 +279,22 @@ test("routes several permitted tokens, and refunds the remainder of each to the 
 });
 
 test("refunds the remainders of the permitted and the listed tokens to the signed address", async () => {
-  const other = await heldToken(chain, permit2Address, 0n);
+  const other = await deployApprovedToken(chain, permit2Address, 0n);
   for (const swapped of [usd, other]) await chain.send(deployer, { to: swapped, data: mint(router, 5n) });
-  const bound = witness({
+  const routeWitness = witness({
     refundTo: recipient,
     refundTokens: [usd, other],
     calls: [call(token, transfer(stranger.address, 100n))],
   });
-  await chain.send(solver, permit2Route(permit(), bound, await signPermit(permit(), bound)));
+  await chain.send(solver, permit2Route(permit(), routeWitness, await signPermit(permit(), routeWitness)));
   expect(await chain.tokenBalance(token, recipient)).toBe(200n);
   expect(await chain.tokenBalance(usd, recipient)).toBe(5n);
   expect(await chain.tokenBalance(other, recipient)).toBe(5n);
 });
 
 test("only a named relayer can submit", async () => {
-  const bound = witness({ relayer: solver.address });
-  const tx = permit2Route(permit(), bound, await signPermit(permit(), bound));
+  const routeWitness = witness({ relayer: solver.address });
+  const tx = permit2Route(permit(), routeWitness, await signPermit(permit(), routeWitness));
   expect(await chain.revertOf(stranger, tx)).toBe(wrongRelayer(solver.address, stranger.address));
   expect(await chain.revertOf(user, tx)).toBe(wrongRelayer(solver.address, user.address));
   await chain.send(solver, tx);
@@ -320,8 +332,8 @@ test("neither amount, token, nonce, deadline nor owner of a permit can be change
     permit({ nonce: 1_000n }),
     permit({ deadline: farFuture + 1n }),
   ];
-  for (const used of altered) {
-    expect(await chain.revertOf(stranger, permit2Route(used, witness(), signature))).toBe(
+  for (const signedPermit of altered) {
+    expect(await chain.revertOf(stranger, permit2Route(signedPermit, witness(), signature))).toBe(
       permit2Error("InvalidSigner"),
     );
   }
@@ -355,9 +367,9 @@ test("a failed route moves no tokens and does not use up the permit's nonce", as
 });
 
 test("the submitter provides native tokens for calls; the remainder goes to the signer", async () => {
-  const bound = witness({ calls: [call(router, nativeTransfer(recipient, 8n), 8n)] });
-  const tx = permit2Route(permit(), bound, await signPermit(permit(), bound));
-  await expect(chain.ask(solver, tx)).rejects.toThrow();
+  const routeWitness = witness({ calls: [call(router, nativeTransfer(recipient, 8n), 8n)] });
+  const tx = permit2Route(permit(), routeWitness, await signPermit(permit(), routeWitness));
+  await expect(chain.readCall(solver, tx)).rejects.toThrow();
   const before = await chain.nativeBalance(user.address);
   await chain.send(solver, { ...tx, value: 11n });
   expect(await chain.nativeBalance(recipient)).toBe(8n);
@@ -365,18 +377,21 @@ test("the submitter provides native tokens for calls; the remainder goes to the 
 });
 
 test("for a token with a transfer fee, the calls decide whether enough arrived", async () => {
-  const charging = await heldToken(chain, permit2Address, 1_000n, {
+  const charging = await deployApprovedToken(chain, permit2Address, 1_000n, {
     abi: feeOnTransferAbi,
     bytecode: feeOnTransferBytecode,
   });
-  const used = permit({ permitted: [{ token: charging, amount: 300n }] });
+  const signedPermit = permit({ permitted: [{ token: charging, amount: 300n }] });
   const paying = (minimum: bigint): Witness =>
     witness({ calls: [call(router, payBalance(charging, recipient, minimum))] });
-  const tooMuch = permit2Route(used, paying(298n), await signPermit(used, paying(298n)));
+  const tooMuch = permit2Route(signedPermit, paying(298n), await signPermit(signedPermit, paying(298n)));
   expect(await chain.revertOf(solver, tooMuch)).toBe(
     encodeErrorResult({ abi: routerAbi, errorName: "BalanceBelowMinimum", args: [charging, 297n, 298n] }),
   );
-  await chain.send(solver, permit2Route(used, paying(297n), await signPermit(used, paying(297n))));
+  await chain.send(
+    solver,
+    permit2Route(signedPermit, paying(297n), await signPermit(signedPermit, paying(297n))),
+  );
 });
 
 test("fails without Permit2", async () => {
@@ -401,14 +416,18 @@ test("deposits tokens without any approval, with one EIP-3009 signature", async 
 });
 
 test("computes the same authorization nonce as the contract", async () => {
-  const bound = usdWitness({ relayer: solver.address, refundTo: recipient, refundTokens: [token, usd] });
+  const routeWitness = usdWitness({
+    relayer: solver.address,
+    refundTo: recipient,
+    refundTokens: [token, usd],
+  });
   const answer = await chain.client.readContract({
     address: proxy,
     abi: approvalProxyAbi,
     functionName: "authorizationNonce",
-    args: [withSignature(authorization(), `0x${"11".repeat(64)}1b`), bound],
+    args: [withSignature(authorization(), `0x${"11".repeat(64)}1b`), routeWitness],
   });
-  expect(answer).toBe(nonceOf(authorization(), bound));
+  expect(answer).toBe(nonceOf(authorization(), routeWitness));
 });
 
 test("computes the expected hash and nonce of a fixed witness", () => {
@@ -466,12 +485,12 @@ test("an authorization can be used only in the proxy, and only once", async () =
   const signature = await signAuthorization(authorization(), usdWitness());
   const { r, s, v, from, value, validAfter, validBefore } = withSignature(authorization(), signature);
   const nonce = nonceOf(authorization(), usdWitness());
-  const alone = encodeFunctionData({
+  const directCall = encodeFunctionData({
     abi: testUsdAbi,
     functionName: "receiveWithAuthorization",
     args: [from, proxy, value, validAfter, validBefore, nonce, v, r, s],
   });
-  expect(await chain.revertOf(stranger, { to: usd, data: alone })).toBe(
+  expect(await chain.revertOf(stranger, { to: usd, data: directCall })).toBe(
     encodeErrorResult({ abi: testUsdAbi, errorName: "CallerIsNotPayee", args: [stranger.address, proxy] }),
   );
   // The signature is invalid for `transferWithAuthorization`, which anyone could submit.
@@ -514,10 +533,10 @@ test("refunds the remainder of authorized tokens to the signer, or to the signed
 });
 
 test("refuses a token that accepts unknown calls without moving anything", async () => {
-  const any = await chain.deploy(answersAnythingAbi, answersAnythingBytecode);
-  await chain.send(deployer, { to: any, data: mint(user.address, 1_000n) });
-  await chain.send(user, { to: any, data: approve(proxy, maxUint256) });
-  const authorized = authorization({ token: any });
+  const permissiveToken = await chain.deploy(answersAnythingAbi, answersAnythingBytecode);
+  await chain.send(deployer, { to: permissiveToken, data: mint(user.address, 1_000n) });
+  await chain.send(user, { to: permissiveToken, data: approve(proxy, maxUint256) });
+  const authorized = authorization({ token: permissiveToken });
   expect(
     await chain.revertOf(stranger, authorizationRoute(authorized, usdWitness(), `0x${"11".repeat(64)}1b`)),
   ).toBe(encodeErrorResult({ abi: transferErrorsAbi, errorName: "TransferFailed" }));
@@ -543,27 +562,37 @@ async function answerTo(calling: Address): Promise<Hex> {
 }
 
 test("a token cannot reenter the proxy during a permit transfer", async () => {
-  const calling = await heldToken(chain, permit2Address, 1_000n, {
+  const calling = await deployApprovedToken(chain, permit2Address, 1_000n, {
     abi: callbackTokenAbi,
     bytecode: callbackTokenBytecode,
   });
   await armCallback(calling);
-  const used = permit({ permitted: [{ token: calling, amount: 300n }] });
-  const bound = witness({ calls: [call(router, depositBalance(depository, user.address, calling, 300n))] });
-  await chain.send(solver, permit2Route(used, bound, await signPermit(used, bound)));
-  expect(await answerTo(calling)).toBe(reentered);
+  const signedPermit = permit({ permitted: [{ token: calling, amount: 300n }] });
+  const routeWitness = witness({
+    calls: [call(router, depositBalance(depository, user.address, calling, 300n))],
+  });
+  await chain.send(
+    solver,
+    permit2Route(signedPermit, routeWitness, await signPermit(signedPermit, routeWitness)),
+  );
+  expect(await answerTo(calling)).toBe(reenteredError);
   expect(await chain.tokenBalance(calling, depository)).toBe(300n);
 });
 
 test("a token cannot reenter the proxy during an authorized transfer", async () => {
-  const calling = await heldToken(chain, proxy, 1_000n, {
+  const calling = await deployApprovedToken(chain, proxy, 1_000n, {
     abi: callbackAuthorizationAbi,
     bytecode: callbackAuthorizationBytecode,
   });
   await armCallback(calling);
   const authorized = authorization({ token: calling });
-  const bound = witness({ calls: [call(router, depositBalance(depository, user.address, calling, 300n))] });
-  await chain.send(solver, authorizationRoute(authorized, bound, await signAuthorization(authorized, bound)));
-  expect(await answerTo(calling)).toBe(reentered);
+  const routeWitness = witness({
+    calls: [call(router, depositBalance(depository, user.address, calling, 300n))],
+  });
+  await chain.send(
+    solver,
+    authorizationRoute(authorized, routeWitness, await signAuthorization(authorized, routeWitness)),
+  );
+  expect(await answerTo(calling)).toBe(reenteredError);
   expect(await chain.tokenBalance(calling, depository)).toBe(300n);
 });

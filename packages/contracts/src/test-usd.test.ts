@@ -10,7 +10,7 @@ import {
 } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { eventsOf, mint } from "../test/calls.ts";
-import { chainId, freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { chainId, freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { contractAllocatorAbi, contractAllocatorBytecode } from "./generated/contract-allocator.ts";
 import {
   cancelAuthorizationTypes,
@@ -22,7 +22,7 @@ import {
   type ContractDomain,
 } from "./index.ts";
 
-const { user, stranger, solver } = people;
+const { user, stranger, solver } = accounts;
 const farFuture = 2n ** 40n;
 
 let chain: TestChain;

@@ -8,7 +8,7 @@ import {
   type Hex,
   type TransactionReceipt,
 } from "viem";
-import { people, type TestChain } from "./chain.ts";
+import { accounts, type TestChain } from "./chain.ts";
 import { probeAbi } from "../src/generated/probe.ts";
 import { routerAbi, testTokenAbi, testTokenBytecode } from "../src/index.ts";
 
@@ -23,7 +23,7 @@ export interface Call {
 export const zeroAddress: Address = `0x${"00".repeat(20)}`;
 export const id: Hex = `0x${"1d".repeat(32)}`;
 /** The error of every contract with a lock when it is reentered. */
-export const reentered = encodeErrorResult({
+export const reenteredError = encodeErrorResult({
   abi: [{ type: "error", name: "ReentrancyGuardReentrantCall", inputs: [] }],
 });
 
@@ -39,7 +39,7 @@ export function refuse(code: bigint): Hex {
   return encodeFunctionData({ abi: probeAbi, functionName: "refuse", args: [code] });
 }
 
-export function refused(code: bigint): Hex {
+export function refusedError(code: bigint): Hex {
   return encodeErrorResult({ abi: probeAbi, errorName: "Refused", args: [code, "refused"] });
 }
 
@@ -114,7 +114,7 @@ export function eventsOf(
 }
 
 /** A new token; the user has `amount` and has approved all of it to `spender`. */
-export async function heldToken(
+export async function deployApprovedToken(
   chain: TestChain,
   spender: Address,
   amount: bigint,
@@ -125,7 +125,7 @@ export async function heldToken(
 ): Promise<Address> {
   const hasNames = contract.bytecode === testTokenBytecode;
   const token = await chain.deploy(contract.abi, contract.bytecode, hasNames ? ["Test", "TEST"] : []);
-  await chain.send(people.deployer, { to: token, data: mint(people.user.address, amount) });
-  await chain.send(people.user, { to: token, data: approve(spender, amount) });
+  await chain.send(accounts.deployer, { to: token, data: mint(accounts.user.address, amount) });
+  await chain.send(accounts.user, { to: token, data: approve(spender, amount) });
   return token;
 }

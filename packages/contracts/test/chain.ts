@@ -35,7 +35,7 @@ function account(index: number): LocalAccount {
 }
 
 /** Funded accounts, each with one role. */
-export const people = {
+export const accounts = {
   deployer: account(0),
   owner: account(1),
   allocator: account(2),
@@ -77,7 +77,7 @@ export async function startTestChain() {
   }
 
   /** The result of the call in the current state. */
-  async function ask(from: LocalAccount, tx: Tx): Promise<Hex> {
+  async function readCall(from: LocalAccount, tx: Tx): Promise<Hex> {
     const { data } = await client.call({ account: from.address, gas: gasLimit, ...tx });
     return data ?? "0x";
   }
@@ -85,7 +85,7 @@ export async function startTestChain() {
   /** The revert data of a call that must not succeed. */
   async function revertOf(from: LocalAccount, tx: Tx): Promise<Hex> {
     try {
-      await ask(from, tx);
+      await readCall(from, tx);
     } catch (error) {
       return revertData(error);
     }
@@ -95,7 +95,7 @@ export async function startTestChain() {
   async function deploy(abi: Abi, bytecode: Hex, args: readonly unknown[] = []): Promise<Address> {
     const data = encodeDeployData({ abi, bytecode, args });
     const { contractAddress, status } = await client.sendTransactionSync({
-      account: people.deployer,
+      account: accounts.deployer,
       chain: null,
       gas: gasLimit,
       throwOnReceiptRevert: false,
@@ -133,7 +133,7 @@ export async function startTestChain() {
     stop: async (): Promise<void> => await anvil.stop(),
     mine,
     send,
-    ask,
+    readCall,
     revertOf,
     deploy,
     deployRevertOf,

@@ -62,7 +62,7 @@ export async function signExecution(
 }
 
 /** Signatures of all signers in the order that a multisig requires: ascending by signer. */
-export async function joined(
+export async function signAscending(
   signers: readonly LocalAccount[],
   sign: (signer: LocalAccount) => Promise<Hex>,
 ): Promise<Hex> {

@@ -1,10 +1,10 @@
 import { encodeFunctionData, keccak256, parseSignature, toHex, type Address } from "viem";
 import { transfer, zeroAddress } from "./calls.ts";
-import { chainId, people } from "./chain.ts";
+import { chainId, accounts } from "./chain.ts";
 import type { GasBench } from "./gas-bench.ts";
 import { depositAddressFactoryAbi, depositAddressFactoryBytecode, permitTypes } from "../src/index.ts";
 
-const { user, solver, owner, allocator } = people;
+const { user, solver, owner, allocator } = accounts;
 
 /** Gas of whole transactions that sweep, pull and recover funds of deposit addresses. */
 export async function measureDepositAddresses(bench: GasBench) {

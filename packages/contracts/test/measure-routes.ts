@@ -10,7 +10,7 @@ import {
   zeroAddress,
   type Call,
 } from "./calls.ts";
-import { chainId, people } from "./chain.ts";
+import { chainId, accounts } from "./chain.ts";
 import type { GasBench } from "./gas-bench.ts";
 import { installPermit2 } from "./permit2.ts";
 import {
@@ -24,7 +24,7 @@ import {
   wrappedEtherBytecode,
 } from "../src/index.ts";
 
-const { user, solver } = people;
+const { user, solver } = accounts;
 
 /** Gas of whole transactions of the routes that the service composes, without swaps. */
 export async function measureRoutes(bench: GasBench) {

@@ -1,6 +1,6 @@
 import { concat } from "viem";
 import { permit2CreationCode, permit2Salt } from "../src/index.ts";
-import { people, type TestChain } from "./chain.ts";
+import { accounts, type TestChain } from "./chain.ts";
 
 /** The errors of Permit2 that the tests expect. */
 export const permit2Errors = [
@@ -11,7 +11,7 @@ export const permit2Errors = [
 
 /** Deploys Permit2 at its address on public chains. Every anvil chain has the deterministic deployer. */
 export async function installPermit2(chain: TestChain): Promise<void> {
-  await chain.send(people.deployer, {
+  await chain.send(accounts.deployer, {
     to: "0x4e59b44847b379578588920cA78FbF26c0B4956C",
     data: concat([permit2Salt, permit2CreationCode]),
   });

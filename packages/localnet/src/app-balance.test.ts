@@ -61,9 +61,9 @@ test("waits for the amount of this token, and reports the current amount at the 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   opened.push(async () => await new Promise((resolve) => server.close(resolve)));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const wanted = { wallet: sponsor.address, token, amount: 30n } as const;
-  expect(await waitForAppBalance(url, wanted, AbortSignal.timeout(10_000))).toBe(30n);
-  await expect(waitForAppBalance(url, { ...wanted, amount: 10_000n }, AbortSignal.abort())).rejects.toThrow(
+  const expected = { wallet: sponsor.address, token, amount: 30n } as const;
+  expect(await waitForAppBalance(url, expected, AbortSignal.timeout(10_000))).toBe(30n);
+  await expect(waitForAppBalance(url, { ...expected, amount: 10_000n }, AbortSignal.abort())).rejects.toThrow(
     "is 40, expected 10000",
   );
 });

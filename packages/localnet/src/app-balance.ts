@@ -66,14 +66,14 @@ export async function readAppBalance(apiUrl: string, wallet: Address, token: Add
  */
 export async function waitForAppBalance(
   apiUrl: string,
-  wanted: { readonly wallet: Address; readonly token: Address; readonly amount: bigint },
+  expected: { readonly wallet: Address; readonly token: Address; readonly amount: bigint },
   deadline: AbortSignal,
 ): Promise<bigint> {
   for (;;) {
-    const amount = await readAppBalance(apiUrl, wanted.wallet, wanted.token);
-    if (amount >= wanted.amount) return amount;
+    const amount = await readAppBalance(apiUrl, expected.wallet, expected.token);
+    if (amount >= expected.amount) return amount;
     if (deadline.aborted)
-      throw new Error(`app balance of ${wanted.wallet} is ${amount}, expected ${wanted.amount}`);
+      throw new Error(`app balance of ${expected.wallet} is ${amount}, expected ${expected.amount}`);
     await sleep(100);
   }
 }

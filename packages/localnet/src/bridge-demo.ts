@@ -20,7 +20,7 @@ export interface BridgeDemoOptions {
 
 /** Outcome of the bridge according to the chains. `reason` is set if the funds did not arrive as quoted. */
 export interface BridgeDemoResult {
-  readonly arrived: boolean;
+  readonly hasArrived: boolean;
   readonly reason?: string;
   readonly minimumOut: bigint;
   readonly received: bigint;
@@ -34,11 +34,11 @@ export interface BridgeDemoResult {
 export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeDemoResult> {
   const startedAtMs = performance.now();
   let lastAtMs = startedAtMs;
-  const tell = (what: string, text: string): void => {
+  const printStep = (stepName: string, text: string): void => {
     const nowMs = performance.now();
-    const [total, own] = [nowMs - startedAtMs, nowMs - lastAtMs].map((ms) => (ms / 1_000).toFixed(3));
+    const [total, sinceLast] = [nowMs - startedAtMs, nowMs - lastAtMs].map((ms) => (ms / 1_000).toFixed(3));
     lastAtMs = nowMs;
-    options.print(`  ${total?.padStart(7)} s  (+${own} s)  ${what.padEnd(9)} ${text}`);
+    options.print(`  ${total?.padStart(7)} s  (+${sinceLast} s)  ${stepName.padEnd(9)} ${text}`);
   };
 
   const api = createApiClient(options.apiUrl);
@@ -71,17 +71,20 @@ export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeD
     tradeType: "EXACT_INPUT",
   });
   const minimumOut = BigInt(quote.details.currencyOut.minimumAmount);
-  tell("quote", `${options.amount} USDC in, at least ${usdc(minimumOut)} out; request ${quote.requestId}`);
+  printStep(
+    "quote",
+    `${options.amount} USDC in, at least ${usdc(minimumOut)} out; request ${quote.requestId}`,
+  );
 
   await wallet.execute(quote.steps, ({ stepId, receipt }) =>
-    tell(
+    printStep(
       stepId,
       `${shortHex(receipt.transactionHash)} in block ${receipt.blockNumber} of ${origin.displayName}`,
     ),
   );
   const deadline = AbortSignal.timeout(options.deadlineMs);
   const end = await api.waitUntilEnded(quote.requestId as Hex, deadline, (answer) =>
-    tell(
+    printStep(
       answer.status,
       [`funds at: ${answer.fundsAt}`, ...[...answer.txHashes, ...answer.refundTxHashes].map(shortHex)].join(
         " ",
@@ -98,19 +101,19 @@ export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeD
     `  recipient ${shortHex(options.recipient)}  ${destination.displayName}: ${usdc(before.recipient)} -> ${usdc(after.recipient)}`,
   );
   const facts = { minimumOut, received, tookMs: Math.round(performance.now() - startedAtMs) };
-  if (received >= minimumOut && end.status === "success") return { arrived: true, ...facts };
+  if (received >= minimumOut && end.status === "success") return { hasArrived: true, ...facts };
   const reason = `the request ended with ${end.status} (${end.failReason}), and the recipient got ${usdc(received)}, expected at least ${usdc(minimumOut)}`;
-  return { arrived: false, reason, ...facts };
+  return { hasArrived: false, reason, ...facts };
 }
 
 function findChain(chains: readonly WireChain[], name: string): WireChain {
-  const found = chains.find((chain) => chain.name === name);
-  if (found === undefined) throw new Error(`GET /chains lists no chain ${name}`);
-  return found;
+  const namedChain = chains.find((chain) => chain.name === name);
+  if (namedChain === undefined) throw new Error(`GET /chains lists no chain ${name}`);
+  return namedChain;
 }
 
 function usdOf(chain: WireChain): { address: Address; decimals: number } {
-  const found = chain.erc20Currencies.find(({ symbol }) => symbol === "USDC");
-  if (found === undefined) throw new Error(`GET /chains lists no USDC on ${chain.name}`);
-  return { address: found.address as Address, decimals: found.decimals };
+  const usdc = chain.erc20Currencies.find(({ symbol }) => symbol === "USDC");
+  if (usdc === undefined) throw new Error(`GET /chains lists no USDC on ${chain.name}`);
+  return { address: usdc.address as Address, decimals: usdc.decimals };
 }

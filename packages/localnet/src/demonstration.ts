@@ -31,11 +31,11 @@ export async function demonstrate(
       print,
       deadlineMs: PATIENCE_MS,
     });
-    const verdict = result.arrived
+    const verdict = result.hasArrived
       ? style.passed(`The money arrived after ${seconds(result.tookMs)}.`)
       : style.failed(`The money did NOT arrive: ${result.reason}.`);
     print(`${verdict}\n`);
-    if (!result.arrived) return false;
+    if (!result.hasArrived) return false;
     if (position !== undefined) await printSettlement(system, position, amount, print, style);
     await printSponsorship(system, print);
     return true;
@@ -72,7 +72,7 @@ async function printSettlement(
 ): Promise<void> {
   print(style.bold("Settlement on the hub:"));
   const sinceMs = performance.now();
-  const settled = await position.grownBy(parseUnits(amount, 6), AbortSignal.timeout(PATIENCE_MS));
+  const settled = await position.waitForGrowth(parseUnits(amount, 6), AbortSignal.timeout(PATIENCE_MS));
   const took = seconds(performance.now() - sinceMs);
   print(
     `  attested by ${settled.signers.length} of ${system.endpoints.oracles.length}: ${settled.signers.map(shortHex).join(", ")}`,

@@ -21,8 +21,9 @@ test("the configuration of every local chain has the addresses of the deployed c
     { id: 72_100_117, name: "local-a" },
     { id: 72_100_228, name: "local-b" },
   ]);
-  const { tokens, receiver, depository, router, approvalProxy, multicall3, ...others } = localDeployment;
-  const { permit2, depositAddressFactory, ...exchanges } = others;
+  const { tokens, receiver, depository, router, approvalProxy, multicall3, ...otherContracts } =
+    localDeployment;
+  const { permit2, depositAddressFactory, ...dexContracts } = otherContracts;
   const contracts = {
     depository,
     router,
@@ -41,7 +42,7 @@ test("the configuration of every local chain has the addresses of the deployed c
     const [v3, v2] = chain.liquidity?.sources ?? [];
     if (v3?.kind !== "uniswap-v3" || v2?.kind !== "uniswap-v2")
       throw new TypeError("expected a v3 source and a v2 source");
-    const { positionManager, ...quotedContracts } = exchanges;
+    const { positionManager, ...quotedContracts } = dexContracts;
     expect({
       weth9: chain.liquidity?.wrappedNative,
       uniswapV3Factory: v3.factory,

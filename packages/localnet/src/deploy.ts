@@ -10,12 +10,12 @@ import { encodeDeployData, type Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { localAccount } from "./accounts.ts";
 import {
-  exchangeCreations,
-  localExchanges,
+  dexCreations,
+  localDexContracts,
   oddToken,
   pairRouterCreation,
-  type ExchangeContracts,
-} from "./deploy-exchanges.ts";
+  type DexContracts,
+} from "./deploy-dex.ts";
 import { nthDeployment, deployInOrder, plannedCreations, type Creation } from "./deploy-in-order.ts";
 import { createLocalClient, sendPipelined, type NodeAddress } from "@causeway/testkit";
 import { permit2Creation } from "./permit2.ts";
@@ -29,7 +29,7 @@ export interface LocalToken {
 }
 
 /** The contracts and tokens of every local chain, at the same addresses on each. */
-export interface LocalDeployment extends ExchangeContracts {
+export interface LocalDeployment extends DexContracts {
   readonly depository: Address;
   readonly router: Address;
   readonly approvalProxy: Address;
@@ -60,11 +60,11 @@ export const localDeployment: LocalDeployment = {
   multicall3: plannedAddress(plan, "Multicall3"),
   permit2: permit2Address,
   depositAddressFactory: plannedAddress(plan, "DepositAddressFactory"),
-  ...localExchanges,
+  ...localDexContracts,
   tokens: [
     { symbol: "USDC", name: "USD Coin", decimals: 6, address: nthDeployment(5) },
     { symbol: "TST", name: "Test Token", decimals: 18, address: nthDeployment(6) },
-    { symbol: "WETH", name: "Wrapped Ether", decimals: 18, address: localExchanges.weth9 },
+    { symbol: "WETH", name: "Wrapped Ether", decimals: 18, address: localDexContracts.weth9 },
     oddToken,
   ],
 };
@@ -80,7 +80,7 @@ export async function deployLocal(node: NodeAddress): Promise<LocalDeployment> {
   await deployInOrder(node, [
     ...planned.slice(0, 5),
     ...tokenCreations(),
-    ...exchangeCreations(),
+    ...dexCreations(),
     ...planned.slice(5),
     pairRouterCreation(),
   ]);

@@ -11,14 +11,14 @@ afterEach(async () => {
   for (const close of opened.splice(0).toReversed()) await close();
 });
 
-function aFolder(): string {
+function createFolder(): string {
   const folder = newTempDir("endpoints-test");
   opened.push(async () => await rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
 /** The endpoints of a system at this port base. Its API listens until it is stopped. */
-async function aSystem(portBase: number) {
+async function startFakeSystem(portBase: number) {
   const port = await freePort();
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
@@ -34,10 +34,14 @@ async function aSystem(portBase: number) {
 }
 
 test("the common file describes the newest running system", async () => {
-  const folder = aFolder();
+  const folder = createFolder();
   const common = async (): Promise<number | undefined> =>
     (await readEndpoints(join(folder, "endpoints.json")))?.portBase;
-  const [killed, first, second] = [await aSystem(20_000), await aSystem(20_100), await aSystem(20_200)];
+  const [killed, first, second] = [
+    await startFakeSystem(20_000),
+    await startFakeSystem(20_100),
+    await startFakeSystem(20_200),
+  ];
   for (const { endpoints } of [first, killed, second]) await writeEndpoints(endpoints, {}, folder);
   await killed.stop();
   expect(await common()).toBe(20_200);
@@ -49,16 +53,16 @@ test("the common file describes the newest running system", async () => {
 });
 
 test("stopping an older system leaves the common file unchanged", async () => {
-  const folder = aFolder();
-  const [first, second] = [await aSystem(20_000), await aSystem(20_100)];
+  const folder = createFolder();
+  const [first, second] = [await startFakeSystem(20_000), await startFakeSystem(20_100)];
   for (const { endpoints } of [first, second]) await writeEndpoints(endpoints, {}, folder);
   await removeEndpoints(first.endpoints, folder);
   expect((await readEndpoints(join(folder, "endpoints.json")))?.portBase).toBe(20_100);
 });
 
 test("only the owner can read the operator's variables, and they are removed with the system", async () => {
-  const folder = aFolder();
-  const { endpoints } = await aSystem(20_000);
+  const folder = createFolder();
+  const { endpoints } = await startFakeSystem(20_000);
   await writeEndpoints(endpoints, { DATABASE_URL: "postgres://user:hunter2@127.0.0.1/x" }, folder);
   const file = join(folder, "20000", "environment.json");
   expect((await stat(file)).mode & 0o777).toBe(0o600);

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { Address, Hex } from "viem";
 import { localAccountAbstraction } from "./account-abstraction.ts";
 import type { LocalAccount } from "./accounts.ts";
-import { localExchanges } from "./deploy-exchanges.ts";
+import { localDexContracts } from "./deploy-dex.ts";
 import type { HubContracts } from "./deploy-hub.ts";
 import { isPortFree, localnetDir } from "@causeway/testkit";
 
@@ -93,7 +93,7 @@ export function describeEndpoints(facts: {
         id,
         name,
         rpcUrl,
-        contracts: { ...contracts, ...localExchanges, ...localAccountAbstraction },
+        contracts: { ...contracts, ...localDexContracts, ...localAccountAbstraction },
         tokens: tokens.map(({ symbol, address, decimals }) => ({ symbol, address, decimals })),
       }),
     ),
@@ -114,10 +114,10 @@ export async function writeEndpoints(
   operatorEnvironment: Readonly<Record<string, string>>,
   folder: string = localnetDir,
 ): Promise<void> {
-  const own = ownFiles(endpoints.portBase, folder);
-  await replaceFile(own.environment, JSON.stringify(operatorEnvironment), 0o600);
+  const paths = ownFiles(endpoints.portBase, folder);
+  await replaceFile(paths.environment, JSON.stringify(operatorEnvironment), 0o600);
   const text = toJson(endpoints);
-  for (const file of [own.endpoints, commonFile(folder)]) await replaceFile(file, text);
+  for (const file of [paths.endpoints, commonFile(folder)]) await replaceFile(file, text);
 }
 
 /**
@@ -125,8 +125,8 @@ export async function writeEndpoints(
  * the newest system that still runs, or removed if none does.
  */
 export async function removeEndpoints(endpoints: Endpoints, folder: string = localnetDir): Promise<void> {
-  const own = ownFiles(endpoints.portBase, folder);
-  await Promise.all([own.endpoints, own.environment].map((file) => rm(file, { force: true })));
+  const paths = ownFiles(endpoints.portBase, folder);
+  await Promise.all([paths.endpoints, paths.environment].map((file) => rm(file, { force: true })));
   const common = await readEndpoints(commonFile(folder));
   if (common?.pid !== endpoints.pid || common.portBase !== endpoints.portBase) return;
   const [newest] = await runningSystems(folder);
@@ -145,8 +145,8 @@ export async function readEndpoints(file: string = endpointsFile): Promise<Endpo
  */
 export async function runningSystems(folder: string = localnetDir): Promise<Endpoints[]> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(names.map((name) => runningSystem(Number(name), folder)));
-  return found
+  const candidates = await Promise.all(names.map((name) => runningSystem(Number(name), folder)));
+  return candidates
     .filter((endpoint) => endpoint !== undefined)
     .toSorted((a, b) => b.writtenAtMs - a.writtenAtMs)
     .map(({ endpoints }) => endpoints);
@@ -165,8 +165,8 @@ async function runningSystem(
 }
 
 function ownFiles(portBase: number, folder: string): { endpoints: string; environment: string } {
-  const own = join(folder, String(portBase));
-  return { endpoints: join(own, "endpoints.json"), environment: join(own, "environment.json") };
+  const paths = join(folder, String(portBase));
+  return { endpoints: join(paths, "endpoints.json"), environment: join(paths, "environment.json") };
 }
 
 function commonFile(folder: string): string {

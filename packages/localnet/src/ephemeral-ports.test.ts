@@ -3,27 +3,27 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ephemeralWarning, otherBase, readEphemeralRange } from "./ephemeral-ports.ts";
+import { ephemeralWarning, suggestPortBase, readEphemeralRange } from "./ephemeral-ports.ts";
 import { isPortFree } from "@causeway/testkit";
 import { defaultPortBase } from "./local-chains.ts";
 
-const usual = { from: 32_768, to: 60_999 };
+const linuxRange = { from: 32_768, to: 60_999 };
 
 test("warns about a port base inside the range of outgoing connections, and suggests a free one outside", async () => {
-  const warning = await ephemeralWarning(45_500, usual);
+  const warning = await ephemeralWarning(45_500, linuxRange);
   expect(warning).toMatch(
     /^ports 45500 to 45525: this machine uses 32768 to 60999 for outgoing connections, .*; use --port-base \d+$/,
   );
-  const better = Number(/\d+$/.exec(warning ?? "")?.[0]);
-  expect(better).toBeLessThan(usual.from);
-  expect(await isPortFree(better)).toBe(true);
+  const suggestedBase = Number(/\d+$/.exec(warning ?? "")?.[0]);
+  expect(suggestedBase).toBeLessThan(linuxRange.from);
+  expect(await isPortFree(suggestedBase)).toBe(true);
 });
 
 test("checks all ports of the system, and does not warn if they are outside the range", async () => {
-  expect(await ephemeralWarning(usual.from - 25, usual)).toBeDefined();
-  expect(await ephemeralWarning(usual.from - 26, usual)).toBeUndefined();
-  expect(await ephemeralWarning(usual.to, usual)).toBeDefined();
-  expect(await ephemeralWarning(usual.to + 1, usual)).toBeUndefined();
+  expect(await ephemeralWarning(linuxRange.from - 25, linuxRange)).toBeDefined();
+  expect(await ephemeralWarning(linuxRange.from - 26, linuxRange)).toBeUndefined();
+  expect(await ephemeralWarning(linuxRange.to, linuxRange)).toBeDefined();
+  expect(await ephemeralWarning(linuxRange.to + 1, linuxRange)).toBeUndefined();
   expect(await ephemeralWarning(45_500, undefined)).toBeUndefined();
 });
 
@@ -31,7 +31,7 @@ test("does not suggest a base that is taken, or any base if the range leaves non
   const server = createServer();
   if (await isPortFree(defaultPortBase)) server.listen(defaultPortBase, "127.0.0.1");
   try {
-    expect(await ephemeralWarning(45_500, usual)).not.toContain(`--port-base ${defaultPortBase}`);
+    expect(await ephemeralWarning(45_500, linuxRange)).not.toContain(`--port-base ${defaultPortBase}`);
   } finally {
     server.close();
   }
@@ -39,17 +39,17 @@ test("does not suggest a base that is taken, or any base if the range leaves non
 });
 
 test("suggests the next hundred as the port base, or one outside the range of outgoing connections", async () => {
-  expect(await otherBase(18_500, usual)).toBe(18_600);
-  expect(await otherBase(45_500, undefined)).toBe(45_600);
-  expect(await otherBase(45_500, usual)).toBeLessThan(usual.from);
-  expect(await otherBase(32_700, usual)).toBeLessThan(usual.from);
+  expect(await suggestPortBase(18_500, linuxRange)).toBe(18_600);
+  expect(await suggestPortBase(45_500, undefined)).toBe(45_600);
+  expect(await suggestPortBase(45_500, linuxRange)).toBeLessThan(linuxRange.from);
+  expect(await suggestPortBase(32_700, linuxRange)).toBeLessThan(linuxRange.from);
 });
 
 test("reads the range in the format of Linux; undefined without the file", async () => {
   const folder = await mkdtemp(join(tmpdir(), "ephemeral-"));
   const file = join(folder, "range");
   await writeFile(file, "32768\t60999\n");
-  expect(await readEphemeralRange(file)).toEqual(usual);
+  expect(await readEphemeralRange(file)).toEqual(linuxRange);
   expect(await readEphemeralRange(join(folder, "none"))).toBeUndefined();
   await rm(folder, { recursive: true });
 });

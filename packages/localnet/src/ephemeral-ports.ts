@@ -26,15 +26,15 @@ export async function ephemeralWarning(
   range: PortRange | undefined,
 ): Promise<string | undefined> {
   if (range === undefined || !overlaps(portBase, range)) return undefined;
-  const better = await freeBaseOutside(range);
+  const suggestedBase = await freeBaseOutside(range);
   return (
     `ports ${portBase} to ${portBase + portBlock - 1}: this machine uses ${range.from} to ${range.to} for outgoing connections, which may take ` +
-    `these ports first${better === undefined ? "" : `; use --port-base ${better}`}`
+    `these ports first${suggestedBase === undefined ? "" : `; use --port-base ${suggestedBase}`}`
   );
 }
 
 /** Another port base for a system whose ports are taken: the next hundred, or outside `range`. */
-export async function otherBase(portBase: number, range: PortRange | undefined): Promise<number> {
+export async function suggestPortBase(portBase: number, range: PortRange | undefined): Promise<number> {
   const next = portBase + 100;
   if (range === undefined || !overlaps(next, range)) return next;
   return (await freeBaseOutside(range)) ?? next;

@@ -32,9 +32,9 @@ const fundings: readonly Funding[] = [
 ];
 
 let node: RunningAnvil;
-let front: Server;
+let proxy: Server;
 let url: string;
-const refused: string[] = [];
+const refusedMethods: string[] = [];
 
 beforeAll(async () => {
   node = await startAnvil({
@@ -42,17 +42,17 @@ beforeAll(async () => {
     blockTimeSeconds: 0.1,
     extraArgs: ["--balance", "1000000"],
   });
-  front = createServer((request, response) => {
+  proxy = createServer((request, response) => {
     forward(request)
       .then((text) => response.writeHead(200, { "content-type": "application/json" }).end(text))
       .catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 });
 afterAll(async () => {
-  front.closeAllConnections();
-  front.close();
+  proxy.closeAllConnections();
+  proxy.close();
   await node.stop();
 });
 
@@ -63,7 +63,7 @@ async function forward(request: IncomingMessage): Promise<string> {
   const body = Buffer.concat(chunks).toString("utf8");
   const call = JSON.parse(body) as { readonly id?: unknown; readonly method?: string };
   if (call.method?.startsWith("eth_") !== true) {
-    refused.push(call.method ?? "a batch");
+    refusedMethods.push(call.method ?? "a batch");
     const error = { code: -32_601, message: "method not found" };
     return JSON.stringify({ jsonrpc: "2.0", id: call.id ?? null, error });
   }
@@ -71,7 +71,7 @@ async function forward(request: IncomingMessage): Promise<string> {
   return await (await fetch(node.url, { method: "POST", headers, body })).text();
 }
 
-const anExternalNode = (change: Partial<ExternalNode> = {}): ExternalNode => ({
+const createExternalNode = (change: Partial<ExternalNode> = {}): ExternalNode => ({
   variable: "LOCAL_A_RPC_URL",
   url,
   wsUrl: "ws://127.0.0.1:1",
@@ -91,7 +91,9 @@ async function errorMessageOf(attempt: () => unknown): Promise<string> {
 test("refuses an external node that does not respond, serves another chain, or whose key has insufficient funds", async () => {
   const silent = `http://127.0.0.1:${await freePort()}/v2/SECRET`;
   const errorOf = async (change: Partial<ExternalNode>, chainId = node.chainId): Promise<string> =>
-    await errorMessageOf(async () => await prepareExternalNode(anExternalNode(change), chainId, fundings));
+    await errorMessageOf(
+      async () => await prepareExternalNode(createExternalNode(change), chainId, fundings),
+    );
   expect(await errorOf({ url: silent })).toMatch(
     /^LOCAL_A_RPC_URL: the node does not respond: connect ECONNREFUSED/,
   );
@@ -134,7 +136,7 @@ test("deploys contracts, pools and funds on an external node once, with ordinary
     address: "0x4e59b44847b379578588920cA78FbF26c0B4956C",
     bytecode: "0x",
   });
-  const prepared = await prepareExternalNode(anExternalNode(), node.chainId, fundings);
+  const prepared = await prepareExternalNode(createExternalNode(), node.chainId, fundings);
   await deployLocal(prepared);
   await deployAccountAbstraction(prepared);
   await openPools(prepared);
@@ -142,9 +144,9 @@ test("deploys contracts, pools and funds on an external node once, with ordinary
   const client = createLocalClient(node);
   expect(await client.getBalance({ address: holder })).toBe(parseEther("3"));
   expect(await client.getCode({ address: localDeployment.permit2 })).toMatch(/^0x60/);
-  expect(refused).toEqual([]);
+  expect(refusedMethods).toEqual([]);
   expect(
-    await errorMessageOf(async () => await prepareExternalNode(anExternalNode(), node.chainId, fundings)),
+    await errorMessageOf(async () => await prepareExternalNode(createExternalNode(), node.chainId, fundings)),
   ).toBe(
     "LOCAL_A_RPC_URL: chain already has the contracts of an earlier start; start the node with an empty chain",
   );

@@ -55,10 +55,10 @@ export function readExternalNodes(env: Environment): ReadonlyMap<string, Externa
 function readFundingKey(env: Environment, rpc: string): Hex {
   const key = env["LOCAL_FUNDING_PRIVATE_KEY"] ?? "";
   if (isHex(key) && key.length === 66) return key;
-  const found = key === "" ? "is not set" : "has a different format";
+  const actual = key === "" ? "is not set" : "has a different format";
   throw new ExternalServiceUnusable(
     "LOCAL_FUNDING_PRIVATE_KEY",
-    `must be 0x and 64 hex digits when ${rpc} is set, but ${found}; set the key of a funded account`,
+    `must be 0x and 64 hex digits when ${rpc} is set, but ${actual}; set the key of a funded account`,
   );
 }
 
@@ -97,39 +97,39 @@ export async function prepareExternalNode(
 ): Promise<NodeAddress> {
   const node = { url, chainId, fundingKey };
   await tryExternal(variable, url, async () => await checkChain(node));
-  await checkMoney(node, fundings);
+  await checkFunds(node, fundings);
   await tryExternal(variable, url, async () => await ensureDeterministicDeployer(createLocalClient(node)));
   return node;
 }
 
 async function checkChain({ url, chainId }: NodeAddress): Promise<void> {
-  const found = Number(await ask(url, "eth_chainId", []));
-  if (found !== chainId) throw new Error(`chain id of the node is ${found}, expected ${chainId}`);
+  const actual = Number(await callNode(url, "eth_chainId", []));
+  if (actual !== chainId) throw new Error(`chain id of the node is ${actual}, expected ${chainId}`);
   const deployer = localAccount("deployer").address;
-  const sent = Number(await ask(url, "eth_getTransactionCount", [deployer, "latest"]));
+  const sent = Number(await callNode(url, "eth_getTransactionCount", [deployer, "latest"]));
   if (sent !== 0)
     throw new Error(
       "chain already has the contracts of an earlier start; start the node with an empty chain",
     );
-  await ask(url, "eth_call", [{ data: usesMcopy }, "latest"]).catch((error: unknown) => {
+  await callNode(url, "eth_call", [{ data: usesMcopy }, "latest"]).catch((error: unknown) => {
     throw new Error("the node does not support MCOPY; start it with the Prague hard fork or newer", {
       cause: error,
     });
   });
 }
 
-async function checkMoney(
+async function checkFunds(
   { url, chainId, fundingKey }: NodeAddress,
   fundings: readonly Funding[],
 ): Promise<void> {
   if (fundingKey === undefined) return;
   const address: Address = privateKeyToAccount(fundingKey).address;
-  const balance = BigInt(String(await ask(url, "eth_getBalance", [address, "latest"])));
-  const needs = deployerWei + requiredWei(fundings) + gasWei;
-  if (balance >= needs) return;
+  const balance = BigInt(String(await callNode(url, "eth_getBalance", [address, "latest"])));
+  const neededWei = deployerWei + requiredWei(fundings) + gasWei;
+  if (balance >= neededWei) return;
   throw new ExternalServiceUnusable(
     "LOCAL_FUNDING_PRIVATE_KEY",
-    `${address} has ${formatEther(balance)} native tokens on chain ${chainId}, needs ${formatEther(needs)}; fund it, or use another key`,
+    `${address} has ${formatEther(balance)} native tokens on chain ${chainId}, needs ${formatEther(neededWei)}; fund it, or use another key`,
   );
 }
 
@@ -137,7 +137,7 @@ async function checkMoney(
  * viem's errors quote the URL, which may contain a provider's API key. @throws Error with the node's own
  * message
  */
-async function ask(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+async function callNode(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
   const response = await fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json" },

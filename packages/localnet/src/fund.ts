@@ -17,10 +17,10 @@ export interface Funding {
 /** Funds accounts with the native token and tokens of the local chains. */
 export async function fundLocal(node: NodeAddress, fundings: readonly Funding[]): Promise<void> {
   const client = createLocalClient(node);
-  const gifts = fundings.flatMap(({ address, tokens = [] }) =>
+  const tokenMints = fundings.flatMap(({ address, tokens = [] }) =>
     tokens.map(({ token, amount }) => ({ token, address, amount })),
   );
-  const mints = gifts.flatMap(({ token, address, amount }) => mintCalls(token, address, amount));
+  const mints = tokenMints.flatMap(({ token, address, amount }) => mintCalls(token, address, amount));
   const balances = fundings.flatMap(({ address, nativeWei: value }) =>
     value === undefined ? [] : [{ address, value }],
   );

@@ -23,8 +23,8 @@ let contracts: HubContracts;
 const oracles = localAccounts("oracle", 3);
 const holder = { chainName: "local-a", address: localAccount("solver").address };
 const currency = { chainName: "local-a", address: `0x${"cc".repeat(20)}` as Address };
-const hashOf = (of: { chainName: string; address: Address }): Hex =>
-  keccak256(encodePacked(["string", "address"], [of.chainName, of.address]));
+const hashOf = (account: { chainName: string; address: Address }): Hex =>
+  keccak256(encodePacked(["string", "address"], [account.chainName, account.address]));
 const [alias, tokenId] = [slice(hashOf(holder), 12), BigInt(hashOf(currency))];
 const order: Address = `0x${"0d".repeat(20)}`;
 
@@ -39,13 +39,16 @@ afterAll(async () => await node.stop());
 
 /** Executes in one transaction what pairs of oracles signed (by index; default: the first and the last). */
 async function settle(
-  all: readonly { readonly actions: readonly Hex[]; readonly by?: readonly number[] }[],
+  settlements: readonly { readonly actions: readonly Hex[]; readonly signerIndexes?: readonly number[] }[],
 ): Promise<void> {
-  const executions = all.map(({ actions }) => ({ idempotencyKey: keccak256(concat(actions)), actions }));
+  const executions = settlements.map(({ actions }) => ({
+    idempotencyKey: keccak256(concat(actions)),
+    actions,
+  }));
   const signatures = executions.map(async (message, index) => {
-    const by = all[index]?.by ?? [0, 2];
+    const signerIndexes = settlements[index]?.signerIndexes ?? [0, 2];
     const signers = oracles
-      .filter((_, number) => by.includes(number))
+      .filter((_, number) => signerIndexes.includes(number))
       .toSorted((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1));
     const domain = oracleDomain(id, contracts.oracle);
     const sign = { domain, types: executionTypes, primaryType: "Execution", message } as const;
@@ -84,11 +87,13 @@ test("reads the growth of a position from the hub, with the oracles that signed 
   await settle([{ actions: [mint(alias, tokenId, 100n)] }]);
   const position = await watchPosition({ hub, oracles, holder, currency });
   await settle([
-    { actions: [mint(order, tokenId, 25n)], by: [1, 2] },
+    { actions: [mint(order, tokenId, 25n)], signerIndexes: [1, 2] },
     { actions: [transfer(order, alias, tokenId, 25n)] },
   ]);
-  await settle([{ actions: [mint(order, tokenId, 3n), mint(alias, tokenId + 1n, 3n)], by: [0, 1] }]);
-  const settled = await position.grownBy(25n, AbortSignal.timeout(5_000));
+  await settle([
+    { actions: [mint(order, tokenId, 3n), mint(alias, tokenId + 1n, 3n)], signerIndexes: [0, 1] },
+  ]);
+  const settled = await position.waitForGrowth(25n, AbortSignal.timeout(5_000));
   expect(settled).toMatchObject({ before: 100n, after: 125n });
   expect(settled.signers).toEqual([oracles[0]?.address, oracles[2]?.address]);
   expect(settled.transactionHash).toMatch(/^0x[0-9a-f]{64}$/);
@@ -101,13 +106,13 @@ test("ignores balances of other tokens and holders", async () => {
     { actions: [mint(order, tokenId, 6n)] },
     { actions: [mint(alias, tokenId, 1n)] },
   ]);
-  await expect(position.grownBy(2n, AbortSignal.abort())).rejects.toThrow("grew by 1, expected 2");
+  await expect(position.waitForGrowth(2n, AbortSignal.abort())).rejects.toThrow("grew by 1, expected 2");
 });
 
 test("does not count signatures of unknown signers", async () => {
   const known = oracles.slice(0, 1);
   const position = await watchPosition({ hub, oracles: known, holder, currency });
   await settle([{ actions: [mint(alias, tokenId, 7n), mint(order, BigInt(toHex("x")), 1n)] }]);
-  const { signers } = await position.grownBy(7n, AbortSignal.timeout(5_000));
+  const { signers } = await position.waitForGrowth(7n, AbortSignal.timeout(5_000));
   expect(signers).toEqual([oracles[0]?.address]);
 });

@@ -39,7 +39,7 @@ export interface Settlement {
  */
 export async function watchPosition(position: HubPosition): Promise<{
   /** Waits until the position has grown by at least `amount`. @throws Error if the deadline passes first */
-  grownBy(amount: bigint, deadline: AbortSignal): Promise<Settlement>;
+  waitForGrowth(amount: bigint, deadline: AbortSignal): Promise<Settlement>;
 }> {
   const { hub } = position;
   const client = createPublicClient({ transport: http(hub.rpcUrl), cacheTime: 0 });
@@ -56,20 +56,23 @@ export async function watchPosition(position: HubPosition): Promise<{
 
   const signersOf = async (transactionHash: Hex): Promise<Address[]> => {
     const { input } = await client.getTransaction({ hash: transactionHash });
-    const found = await Promise.all(
+    const executions = await Promise.all(
       executionsIn(input).map(async ({ execution, signature }) => {
         const signers = await recoverSigners(hub, execution, signature);
-        return { moves: execution.actions.some((action) => moneyGoesTo(action, holder, tokenId)), signers };
+        return {
+          creditsHolder: execution.actions.some((action) => isCreditTo(action, holder, tokenId)),
+          signers,
+        };
       }),
     );
-    const signed = found.find(({ moves }) => moves)?.signers ?? [];
+    const signed = executions.find(({ creditsHolder: moves }) => moves)?.signers ?? [];
     return position.oracles
       .map(({ address }) => address)
       .filter((address) => signed.some((signer) => signer === address));
   };
 
   return {
-    grownBy: async (amount, deadline) => {
+    waitForGrowth: async (amount, deadline) => {
       for (;;) {
         const after = await balance();
         if (after >= before + amount) {
@@ -115,7 +118,7 @@ function executionsIn(input: Hex): SignedExecution[] {
 }
 
 /** A mint has its receiver in the second word, a transfer in the third; token and amount come last. */
-function moneyGoesTo(action: Hex, holder: Address, tokenId: bigint): boolean {
+function isCreditTo(action: Hex, holder: Address, tokenId: bigint): boolean {
   const words = action.slice(2).match(/.{64}/g) ?? [];
   const receiver = words[Number(words[0] === word(2n)) + 1];
   return receiver === word(BigInt(holder)) && words.at(-2) === word(tokenId);

@@ -6,7 +6,7 @@ export {
 } from "./account-abstraction.ts";
 export { readAppBalance, topUp, topUpCalldata, waitForAppBalance, type TopUp } from "./app-balance.ts";
 export { deployLocal, localDeployment, type LocalDeployment, type LocalToken } from "./deploy.ts";
-export { localExchanges, oddToken, type ExchangeContracts } from "./deploy-exchanges.ts";
+export { localDexContracts, oddToken, type DexContracts } from "./deploy-dex.ts";
 export { openPools } from "./open-pools.ts";
 export {
   localPools,

@@ -136,8 +136,8 @@ async function startChain(chain: Chain, options: InfrastructureOptions): Promise
       ? await startNode({ id: chain.id, name: chain.name, port }, options, setUp)
       : { ...(await prepareExternalNode(external, chain.id, fundings)), stop: async () => undefined };
   if (external !== undefined) await setUp(node);
-  const where = external?.variable ?? `on port ${port}`;
-  options.onProgress(`${chain.displayName} (${chain.id}) ${where}: contracts deployed, accounts funded`);
+  const origin = external?.variable ?? `on port ${port}`;
+  options.onProgress(`${chain.displayName} (${chain.id}) ${origin}: contracts deployed, accounts funded`);
   return node;
 }
 

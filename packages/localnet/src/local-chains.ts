@@ -27,7 +27,7 @@ export function portsFrom(base: number) {
     hub: base + 22,
     solana: base + 23,
     bitcoin: base + 24,
-    exchange: base + 25,
+    hyperliquid: base + 25,
   };
 }
 

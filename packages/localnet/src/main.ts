@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { demonstrate } from "./demonstration.ts";
 import { runningSystems } from "./endpoints.ts";
-import { ephemeralWarning, otherBase, readEphemeralRange } from "./ephemeral-ports.ts";
+import { ephemeralWarning, suggestPortBase, readEphemeralRange } from "./ephemeral-ports.ts";
 import { PortInUse } from "@causeway/testkit";
 import { defaultPortBase, isInPortBlock, portBlock } from "./local-chains.ts";
 import { readSetOption } from "./set-option.ts";
@@ -105,8 +105,8 @@ async function run(args: Arguments): Promise<number> {
       print(style.failed(`--set ${warning}`));
     const stopped = waitForAbort(stopRequest.signal);
     const typicalMs = args.tour ? TYPICAL_MS.tour : TYPICAL_MS.bridge;
-    const shown = withHint(show(system, args.tour), typicalMs, "still running");
-    const arrived = await Promise.race([shown, stopped.then(() => false)]);
+    const demonstrations = withHint(runDemonstrations(system, args.tour), typicalMs, "still running");
+    const arrived = await Promise.race([demonstrations, stopped.then(() => false)]);
     if (args.once) return arrived ? 0 : 1;
     if (!stopRequest.signal.aborted) for (const line of systemSummary(system, style)) print(line);
     await stopped;
@@ -136,7 +136,7 @@ async function settingWarnings(logFile = "", names: readonly string[]): Promise<
 }
 
 /** One bridge, and the tour if requested. */
-async function show(system: System, withTour: boolean): Promise<boolean> {
+async function runDemonstrations(system: System, withTour: boolean): Promise<boolean> {
   const arrived = await demonstrate(system, print, style);
   if (!withTour || !arrived) return arrived;
   const { showTour } = await import("./tour/show-tour.ts");
@@ -194,13 +194,13 @@ async function waitForAbort(signal: AbortSignal): Promise<void> {
 
 async function explain(error: unknown, portBase: number): Promise<string> {
   if (!(error instanceof PortInUse)) return error instanceof Error ? error.message : String(error);
-  const others = await runningSystems();
-  const other = others.find((candidate) => isInPortBlock(error.port, candidate.portBase));
-  const who =
-    other === undefined
+  const systems = await runningSystems();
+  const portUser = systems.find((system) => isInPortBlock(error.port, system.portBase));
+  const explanation =
+    portUser === undefined
       ? ""
-      : ` Another local system uses the port (process ${other.pid}, port base ${other.portBase}).`;
-  return `Cannot start: ${error.message}.${who} Stop the process that uses the port, or choose other ports: npm start -- --port-base ${await otherBase(portBase, await readEphemeralRange())}`;
+      : ` Another local system uses the port (process ${portUser.pid}, port base ${portUser.portBase}).`;
+  return `Cannot start: ${error.message}.${explanation} Stop the process that uses the port, or choose other ports: npm start -- --port-base ${await suggestPortBase(portBase, await readEphemeralRange())}`;
 }
 
 function oracleCount(text: string): Arguments["oracles"] {

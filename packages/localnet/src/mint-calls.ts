@@ -1,6 +1,6 @@
 import { testTokenAbi } from "@causeway/contracts";
 import { encodeFunctionData, erc20Abi, parseAbi, type Address } from "viem";
-import { localExchanges } from "./deploy-exchanges.ts";
+import { localDexContracts } from "./deploy-dex.ts";
 import type { PipelinedCall } from "@causeway/testkit";
 
 /** Calls that mint tokens of the local chains. Wrapped native tokens require native tokens of the sender. */
@@ -19,5 +19,5 @@ export function mintCalls(token: Address, to: Address, amount: bigint): Pipeline
 
 /** Whether a token of the local chains is the wrapped native token. */
 export function isWrappedNative(token: Address): boolean {
-  return token.toLowerCase() === localExchanges.weth9.toLowerCase();
+  return token.toLowerCase() === localDexContracts.weth9.toLowerCase();
 }

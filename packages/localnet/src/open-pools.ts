@@ -10,8 +10,8 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { localAccount } from "./accounts.ts";
-import { localExchanges } from "./deploy-exchanges.ts";
-import { exchangeCode } from "./exchange-artifacts.ts";
+import { localDexContracts } from "./deploy-dex.ts";
+import { dexCreationCode } from "./dex-artifacts.ts";
 import { createLocalClient, sendPipelined, type NodeAddress, type PipelinedCall } from "@causeway/testkit";
 import { mintCalls } from "./mint-calls.ts";
 import { localPools, type LocalV2Pair, type LocalV3Pool, type PoolToken } from "./pools.ts";
@@ -51,7 +51,7 @@ function mintAndApprove(token: PoolToken): PipelinedCall[] {
   const approve = {
     abi: erc20Abi,
     functionName: "approve",
-    args: [localExchanges.positionManager, maxUint256],
+    args: [localDexContracts.positionManager, maxUint256],
   } as const;
   return [
     ...mintCalls(token.address, provider.address, amountOf(token, 100_000_000)),
@@ -86,7 +86,7 @@ function poolCreation({ pair, fee, positions }: LocalV3Pool): PipelinedCall {
   });
   return {
     label: `opening of ${a.symbol}/${b.symbol} at ${fee}`,
-    to: localExchanges.positionManager,
+    to: localDexContracts.positionManager,
     data: encodeFunctionData({
       abi: positionManagerAbi,
       functionName: "multicall",
@@ -99,9 +99,9 @@ function pairCreation({ pair: tokens, usdPerSide }: LocalV2Pair): PipelinedCall[
   const [a, b] = sortTokens(tokens);
   const pair = getContractAddress({
     opcode: "CREATE2",
-    from: localExchanges.uniswapV2Factory,
+    from: localDexContracts.uniswapV2Factory,
     salt: keccak256(encodePacked(["address", "address"], [a.address, b.address])),
-    bytecode: exchangeCode("uniswapV2Pair"),
+    bytecode: dexCreationCode("uniswapV2Pair"),
   });
   const label = `opening of the pair ${a.symbol}/${b.symbol}`;
   const create = { abi: pairFactoryAbi, functionName: "createPair", args: [a.address, b.address] } as const;
@@ -109,7 +109,7 @@ function pairCreation({ pair: tokens, usdPerSide }: LocalV2Pair): PipelinedCall[
   const pay = (token: PoolToken) =>
     ({ abi: erc20Abi, functionName: "transfer", args: [pair, amountOf(token, usdPerSide)] }) as const;
   return [
-    { label, to: localExchanges.uniswapV2Factory, data: encodeFunctionData(create) },
+    { label, to: localDexContracts.uniswapV2Factory, data: encodeFunctionData(create) },
     ...[a, b].map((token) => ({ label, to: token.address, data: encodeFunctionData(pay(token)) })),
     { label, to: pair, data: encodeFunctionData(mint) },
   ];

@@ -34,13 +34,15 @@ export function planOracles(ports: readonly number[]): OraclePlan {
   const oracles = ports.flatMap((port, index) => {
     const account = accounts[index];
     if (account === undefined) return [];
-    const others = indexes.filter((other) => other !== index);
+    const peerIndexes = indexes.filter((peerIndex) => peerIndex !== index);
     const apiKey = `local-oracle-${index + 1}-key-for-local-tools`;
     const keys = [
       `${apiKey}:tools`,
-      ...others.map((other) => `${peerKey(other, index)}:oracle-${other + 1}`),
+      ...peerIndexes.map((peerIndex) => `${peerKey(peerIndex, index)}:oracle-${peerIndex + 1}`),
     ];
-    const peers = others.map((other) => `${urlOf(ports[other] ?? 0)}|${peerKey(index, other)}`);
+    const peers = peerIndexes.map(
+      (peerIndex) => `${urlOf(ports[peerIndex] ?? 0)}|${peerKey(index, peerIndex)}`,
+    );
     return [
       {
         name: `oracle-${index + 1}`,

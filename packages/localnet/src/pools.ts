@@ -46,10 +46,10 @@ const oddUsd = 4n * 10n ** 18n;
 export function localPools(): { readonly v3: readonly LocalV3Pool[]; readonly v2: readonly LocalV2Pair[] } {
   const prices = loadFixedPrices({ environment: "local", configsDir: join(repositoryRoot, "configs") });
   const token = (symbol: string, usd: bigint | undefined): PoolToken => {
-    const found = localDeployment.tokens.find((candidate) => candidate.symbol === symbol);
-    if (found === undefined || usd === undefined)
+    const deployedToken = localDeployment.tokens.find((candidate) => candidate.symbol === symbol);
+    if (deployedToken === undefined || usd === undefined)
       throw new RangeError(`${symbol} is not a token with a price`);
-    return { ...found, usd };
+    return { ...deployedToken, usd };
   };
   const weth = token("WETH", prices.get("ethereum"));
   const usdc = token("USDC", prices.get("usd-coin"));

@@ -23,7 +23,7 @@ export interface SponsorshipOptions {
   readonly sponsor: LocalAccount;
   readonly solver: Address;
   /** Chain and token of the app balance. */
-  readonly home: NodeAddress;
+  readonly balanceChain: NodeAddress;
   readonly token: Address;
   /** Base units. */
   readonly amount: bigint;
@@ -39,7 +39,7 @@ const scopes = ["quote", "execute", "fast-fill", "read"] as const;
  */
 export async function arrangeSponsorship(options: SponsorshipOptions): Promise<Sponsorship> {
   const { apiUrl, sponsor } = options;
-  const admin = adminOf(apiUrl);
+  const admin = createAdminClient(apiUrl);
   const issued = await admin("/admin/keys", {
     label: "local sponsor",
     scopes,
@@ -54,7 +54,7 @@ export async function arrangeSponsorship(options: SponsorshipOptions): Promise<S
   await admin(link, { address: sponsor.address, signature });
   // Must be mined before anyone reads the solver's balance; everything else waits only for the service's
   // records.
-  await topUp(options.home, {
+  await topUp(options.balanceChain, {
     token: options.token,
     amount: options.amount,
     from: sponsor,
@@ -72,7 +72,7 @@ export async function arrangeSponsorship(options: SponsorshipOptions): Promise<S
 }
 
 /** Calls the admin API. */
-function adminOf(apiUrl: string): (path: string, body: object) => Promise<unknown> {
+function createAdminClient(apiUrl: string): (path: string, body: object) => Promise<unknown> {
   return async (path, body) => {
     const response = await fetch(`${apiUrl}${path}`, {
       method: "POST",

@@ -75,7 +75,7 @@ export interface SystemPlan {
   /** Sponsors its users from its app balance. */
   readonly sponsor: LocalAccount;
   /** The chain of app balances, and the token that the sponsor pays with. */
-  readonly home: { readonly chain: Chain; readonly token: Address };
+  readonly appBalance: { readonly chain: Chain; readonly token: Address };
   readonly users: readonly LocalAccount[];
   readonly onProgress: (text: string) => void;
   readonly signal: { readonly signal?: AbortSignal };
@@ -94,8 +94,8 @@ export function planSystem(options: SystemOptions): SystemPlan {
   return {
     portBase,
     ports,
-    apiPorts: firstOnes(options.apis ?? 1).map(ports.api),
-    workerPorts: firstOnes(options.workers ?? 1).map(ports.workerHealth),
+    apiPorts: firstIndexes(options.apis ?? 1).map(ports.api),
+    workerPorts: firstIndexes(options.workers ?? 1).map(ports.workerHealth),
     oracles: planOracles(Array.from({ length: oracleCount }, (_, index) => ports.oracle(index))),
     folder: join(localnetDir, String(portBase)),
     hasFamilies: options.families ?? false,
@@ -106,21 +106,21 @@ export function planSystem(options: SystemOptions): SystemPlan {
     executor: localAccount("executor"),
     depositAddressOperator: localAccount("depositAddressOperator"),
     sponsor: localAccount("sponsor"),
-    home: homeOf(chains),
+    appBalance: appBalanceOf(chains),
     users: localAccounts("user", options.users ?? 10),
     onProgress: options.onProgress ?? (() => undefined),
     signal: options.signal === undefined ? {} : { signal: options.signal },
   };
 }
 
-function homeOf([chain]: readonly Chain[]): SystemPlan["home"] {
+function appBalanceOf([chain]: readonly Chain[]): SystemPlan["appBalance"] {
   const usdc = chain?.tokens.find(({ symbol }) => symbol === "USDC");
   if (chain === undefined || usdc === undefined)
     throw new RangeError("invariant violated: the first local chain has no USDC");
   return { chain, token: usdc.address };
 }
 
-function firstOnes(count: number): number[] {
+function firstIndexes(count: number): number[] {
   if (!Number.isInteger(count) || count < 1 || count > 5) {
     throw new RangeError(`a local system must have 1 to 5 processes of each kind, got ${count}`);
   }
@@ -129,21 +129,21 @@ function firstOnes(count: number): number[] {
 
 /** Throws if a port is in use, before anything starts. */
 export async function checkPorts(plan: SystemPlan, env: SystemOptions["env"]): Promise<void> {
-  const { postgres, redis, nodeA, nodeB, hub, solana, bitcoin, exchange } = plan.ports;
-  const families = plan.hasFamilies ? [solana, bitcoin, exchange] : [];
+  const { postgres, redis, nodeA, nodeB, hub, solana, bitcoin, hyperliquid } = plan.ports;
+  const families = plan.hasFamilies ? [solana, bitcoin, hyperliquid] : [];
   const oracles = plan.oracles.oracles.map(({ port }) => port);
-  const own = [
+  const embeddedPorts = [
     ...(externalUrl(env, "DATABASE_URL") === undefined ? [postgres] : []),
     ...(externalUrl(env, "REDIS_URL") === undefined ? [redis] : []),
   ];
-  const settling = oracles.length === 0 ? [] : [...oracles, hub];
+  const settlementPorts = oracles.length === 0 ? [] : [...oracles, hub];
   for (const port of [
     ...plan.apiPorts,
     ...plan.workerPorts,
-    ...own,
+    ...embeddedPorts,
     ...(plan.externalNodes.has("local-a") ? [] : [nodeA]),
     ...(plan.externalNodes.has("local-b") ? [] : [nodeB]),
-    ...settling,
+    ...settlementPorts,
     ...families,
   ]) {
     if (!(await isPortFree(port))) throw new PortInUse(port);
@@ -151,28 +151,31 @@ export async function checkPorts(plan: SystemPlan, env: SystemOptions["env"]): P
 }
 
 export function fundings(chain: Chain, plan: SystemPlan): Funding[] {
-  const rich = {
+  const solverFunds = {
     nativeWei: parseEther("100000"),
     tokens: everySolverToken(chain, (d) => parseUnits("100000000", d)),
   };
   // Amounts of tokens that can only be swapped are limited to what their pools can absorb.
-  const swapped = chain.tokens.filter(({ supportsBridging }) => !supportsBridging);
-  const usual = {
+  const swapOnlyTokens = chain.tokens.filter(({ supportsBridging }) => !supportsBridging);
+  const userFunds = {
     nativeWei: parseEther("1000"),
     tokens: [
       ...everySolverToken(chain, (d) => parseUnits("1000000", d)),
-      ...swapped.map(({ address, decimals }) => ({ token: address, amount: parseUnits("1000", decimals) })),
+      ...swapOnlyTokens.map(({ address, decimals }) => ({
+        token: address,
+        amount: parseUnits("1000", decimals),
+      })),
     ],
   };
   // Owner and allocator only sign administrative transactions of the depository.
-  const staff = [localAccount("owner"), localAccount("allocator")];
+  const administrators = [localAccount("owner"), localAccount("allocator")];
   return [
-    { address: plan.solver.address, ...rich },
+    { address: plan.solver.address, ...solverFunds },
     { address: plan.executor.address, nativeWei: parseEther("1000") },
     { address: plan.depositAddressOperator.address, nativeWei: parseEther("1000") },
-    { address: plan.sponsor.address, ...usual },
-    ...staff.map(({ address }) => ({ address, nativeWei: parseEther("1000") })),
-    ...plan.users.map(({ address }) => ({ address, ...usual })),
+    { address: plan.sponsor.address, ...userFunds },
+    ...administrators.map(({ address }) => ({ address, nativeWei: parseEther("1000") })),
+    ...plan.users.map(({ address }) => ({ address, ...userFunds })),
   ];
 }
 

@@ -98,7 +98,7 @@ export function appEnvironment(
     EXECUTOR_ADDRESS: plan.executor.address,
     DEPOSIT_ADDRESS_OPERATOR_ADDRESS: plan.depositAddressOperator.address,
     OPERATOR_TOKEN: localOperatorToken,
-    APP_BALANCE_CHAIN_ID: String(plan.home.chain.id),
+    APP_BALANCE_CHAIN_ID: String(plan.appBalance.chain.id),
     // Like the local chains, which require one confirmation.
     APP_BALANCE_CONFIRMATIONS: "1",
     CONFIGS_DIR: join(repositoryRoot, "configs"),

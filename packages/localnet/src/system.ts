@@ -137,7 +137,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
 
 async function arrangeSponsorshipOf({
   apiPorts: [port = 0],
-  home,
+  appBalance: home,
   sponsor,
   solver,
   externalNodes,
@@ -146,7 +146,7 @@ async function arrangeSponsorshipOf({
     apiUrl: urlOfPort(port),
     sponsor,
     solver: solver.address,
-    home: {
+    balanceChain: {
       url: home.chain.rpcUrl,
       chainId: home.chain.id,
       fundingKey: externalNodes.get(home.chain.name)?.fundingKey,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 
-/** Headers that clients of the API family send; browsers ask for permission first. */
+/** Headers that API clients send; browsers send them only with permission. */
 const ALLOWED_HEADERS = [
   "content-type",
   "x-api-key",

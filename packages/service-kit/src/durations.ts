@@ -19,27 +19,27 @@ interface Series {
 
 /**
  * A histogram of durations, published in seconds. Replaces the client library's histogram, which checks and
- * hashes its labels on every observation: a tenth of a fast route's time. Call the
- * returned function once per set of labels, at its first observation: each call starts a series.
+ * hashes its labels on every observation: a tenth of a fast route's time. Call the returned function once
+ * per set of labels, at its first observation: each call starts a series.
  */
 export function durations(
   registry: Registry,
   { name, help, boundsMs }: DurationFacts,
 ): (labels: Readonly<Record<string, string>>) => NoteDuration {
-  const all: Series[] = [];
+  const allSeries: Series[] = [];
   const metric = {
     name,
     help,
     type: "histogram",
     aggregator: "sum",
-    get: async () => ({ ...metric, values: all.flatMap((series) => samples(name, boundsMs, series)) }),
+    get: async () => ({ ...metric, values: allSeries.flatMap((series) => samples(name, boundsMs, series)) }),
   };
   // The registry only calls `name` and `get`; its type requires one of the library's own classes.
   registry.registerMetric(metric as unknown as Metric);
 
   return (labels) => {
     const series: Series = { labels, counts: [...boundsMs.map(() => 0), 0], sumMs: 0 };
-    all.push(series);
+    allSeries.push(series);
     return (tookMs) => {
       let bucket = 0;
       while (bucket < boundsMs.length && tookMs > (boundsMs[bucket] ?? 0)) bucket++;
@@ -51,9 +51,9 @@ export function durations(
 
 function samples(name: string, boundsMs: readonly number[], { labels, counts, sumMs }: Series): object[] {
   let total = 0;
-  const buckets = counts.map((count, at) => {
+  const buckets = counts.map((count, index) => {
     total += count;
-    const bound = boundsMs[at];
+    const bound = boundsMs[index];
     return {
       metricName: `${name}_bucket`,
       labels: { ...labels, le: bound === undefined ? "+Inf" : bound / 1000 },

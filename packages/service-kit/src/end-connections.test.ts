@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { endConnectionsOnClose } from "./end-connections.ts";
 
 /** A server whose route `/slow` answers only once the test calls `answer`. */
-async function aServer() {
+async function startServer() {
   const app = fastify({ keepAliveTimeout: 60_000 });
   endConnectionsOnClose(app);
   const [requested, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -25,7 +25,7 @@ async function msToClose(close: Promise<unknown>): Promise<number> {
 }
 
 test("answers a request in progress, and its keep-alive connection does not delay the close", async () => {
-  const { app, url, requested, answer } = await aServer();
+  const { app, url, requested, answer } = await startServer();
   const response = fetch(`${url}/slow`);
   await requested;
   const closed = msToClose(app.close());
@@ -35,13 +35,13 @@ test("answers a request in progress, and its keep-alive connection does not dela
 });
 
 test("idle keep-alive connections do not delay the close", async () => {
-  const { app, url } = await aServer();
+  const { app, url } = await startServer();
   await Promise.all([1, 2, 3].map(async () => await (await fetch(`${url}/quick`)).text()));
   expect(await msToClose(app.close())).toBeLessThan(2_000);
 });
 
 test("a connection without any request does not delay the close", async () => {
-  const { app, url } = await aServer();
+  const { app, url } = await startServer();
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   await new Promise((resolve) => socket.once("connect", resolve));
   expect(await msToClose(app.close())).toBeLessThan(2_000);

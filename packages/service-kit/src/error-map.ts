@@ -148,8 +148,8 @@ function frameworkError(thrown: unknown): ServiceError | undefined {
   if (thrown.name === "TimeoutError") {
     return new ServiceError("REQUEST_TIMED_OUT", "the request took too long; try again", { cause: thrown });
   }
-  const known = typeof code === "string" ? framework[code] : undefined;
-  if (known !== undefined) return new ServiceError(known.code, known.message, { cause: thrown });
+  const mapped = typeof code === "string" ? framework[code] : undefined;
+  if (mapped !== undefined) return new ServiceError(mapped.code, mapped.message, { cause: thrown });
   const isParserError = thrown instanceof SyntaxError && statusCode === 400;
   const isFrameworkError =
     typeof code === "string" && code.startsWith("FST_") && typeof statusCode === "number" && statusCode < 500;

@@ -21,8 +21,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Fields whose invalid values have their own error code. */
     readonly fieldErrorCodes?: FieldErrorCodes;
-    /** This route's own error format, made from the usual answer. */
-    readonly errorAnswer?: (usual: ErrorAnswer) => OwnErrorAnswer;
+    /** This route's own error format, made from the standard answer. */
+    readonly errorAnswer?: (standard: ErrorAnswer) => CustomErrorAnswer;
     /** A shorter limit than `handlerTimeoutMs` for this route, ms. */
     readonly answerWithinMs?: number;
   }
@@ -44,14 +44,14 @@ export interface HttpOptions {
   /** Serve the interactive page in addition to the JSON document. */
   readonly interactiveDocumentation?: boolean;
   /**
-   * The service's own error format, made from the thrown value (undefined: no such route) and the usual
-   * answer.
+   * The service's own error format, made from the thrown value (undefined: no such route) and the
+   * standard answer.
    */
-  readonly errorAnswer?: (thrown: unknown, usual: ErrorAnswer) => OwnErrorAnswer;
+  readonly errorAnswer?: (thrown: unknown, standard: ErrorAnswer) => CustomErrorAnswer;
 }
 
-/** An error answer with its own body. */
-export interface OwnErrorAnswer extends Omit<ErrorAnswer, "body"> {
+/** An error answer in the format of one route or service. */
+export interface CustomErrorAnswer extends Omit<ErrorAnswer, "body"> {
   readonly body: object;
 }
 
@@ -72,8 +72,8 @@ export async function createHttpServer(
   description: ApiDescription,
   options: HttpOptions = {},
 ): Promise<FastifyInstance> {
-  const answerTo = (thrown: unknown, usual = answerFor(thrown)): OwnErrorAnswer =>
-    options.errorAnswer?.(thrown, usual) ?? usual;
+  const answerTo = (thrown: unknown, standard = answerFor(thrown)): CustomErrorAnswer =>
+    options.errorAnswer?.(thrown, standard) ?? standard;
   const app: FastifyInstance = fastify({
     // A framework logger would add two listeners per answer. Its messages about single requests (answered
     // twice, failed after the answer) go to the shared logger: a child logger per request costs more than it
@@ -107,9 +107,9 @@ export async function createHttpServer(
           request.routeOptions.config.fieldErrorCodes,
         )
       : error;
-    const usual = answerFor(cause);
-    const answer = request.routeOptions.config?.errorAnswer?.(usual) ?? answerTo(cause, usual);
-    noteErrorCode(reply, usual.body.errorCode);
+    const standard = answerFor(cause);
+    const answer = request.routeOptions.config?.errorAnswer?.(standard) ?? answerTo(cause, standard);
+    noteErrorCode(reply, standard.body.errorCode);
     if (answer.unexpected) {
       request.log.error({
         event: "requestFailed",
@@ -143,6 +143,6 @@ function createRequestIds(): (request: Pick<IncomingMessage, "headers">) => stri
   };
 }
 
-function send(reply: FastifyReply, answer: OwnErrorAnswer): FastifyReply {
+function send(reply: FastifyReply, answer: CustomErrorAnswer): FastifyReply {
   return sendJson(reply.code(answer.status).headers(answer.headers), JSON.stringify(answer.body));
 }

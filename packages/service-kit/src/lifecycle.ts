@@ -18,17 +18,17 @@ export function createLifecycle(log: Logger, deadlineMs: number): Lifecycle {
   let closing: Promise<boolean> | undefined;
 
   async function closeAll(): Promise<boolean> {
-    const endsAt = performance.now() + deadlineMs;
-    let clean = true;
+    const deadlineAtMs = performance.now() + deadlineMs;
+    let isClean = true;
     for (let part = open.pop(); part !== undefined; part = open.pop()) {
       try {
-        await within(Math.max(0, endsAt - performance.now()), part.close);
+        await withTimeout(Math.max(0, deadlineAtMs - performance.now()), part.close);
       } catch (err) {
-        clean = false;
+        isClean = false;
         log.error({ event: "closeFailed", part: part.name, err });
       }
     }
-    return clean;
+    return isClean;
   }
 
   return {
@@ -50,42 +50,42 @@ export async function runUntilSignal(options: {
 }): Promise<void> {
   const { log, lifecycle, start } = options;
   const host = options.process ?? process;
-  const signalled = Promise.withResolvers<string>();
-  let stopping = false;
+  const receivedSignal = Promise.withResolvers<string>();
+  let isStopping = false;
   const onSignal = (signal: string): void => {
-    if (stopping) host.exit(1);
-    stopping = true;
-    signalled.resolve(signal);
+    if (isStopping) host.exit(1);
+    isStopping = true;
+    receivedSignal.resolve(signal);
   };
   for (const name of ["SIGTERM", "SIGINT"] as const) host.on(name, onSignal);
   try {
     try {
       // A signal during a hanging start must end the process too.
-      await Promise.race([start(), signalled.promise]);
-      const signal = await signalled.promise;
+      await Promise.race([start(), receivedSignal.promise]);
+      const signal = await receivedSignal.promise;
       log.info({ event: "stopping", signal });
     } catch (err) {
-      stopping = true;
+      isStopping = true;
       // The cause is outside the code, so log the message without the stack.
       if (err instanceof StartProblem) log.fatal({ event: "startFailed", problem: err.message });
       else log.fatal({ event: "startFailed", err });
       host.exitCode = 1;
     }
-    const clean = await lifecycle.close();
-    log.info({ event: "stopped", clean });
-    if (!clean) host.exit(1);
+    const isClean = await lifecycle.close();
+    log.info({ event: "stopped", clean: isClean });
+    if (!isClean) host.exit(1);
   } finally {
     for (const name of ["SIGTERM", "SIGINT"] as const) host.off(name, onSignal);
   }
 }
 
-async function within(ms: number, act: () => unknown): Promise<void> {
+async function withTimeout(ms: number, act: () => unknown): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`did not close within ${Math.round(ms)} ms`)), ms);
   });
   try {
-    await Promise.race([act(), late]);
+    await Promise.race([act(), timeout]);
   } finally {
     clearTimeout(timer);
   }

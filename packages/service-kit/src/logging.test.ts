@@ -64,7 +64,7 @@ test("a pretty line has the same facts, and an error's stack on separate lines",
     /ERROR api chain_fault apiKey="\[secret\]" err=\{"type":"Error","message":"no answer .*"\}$/,
   );
   expect(stack.length).toBeGreaterThan(2);
-  expect(stack.every((one) => one.startsWith("    "))).toBe(true);
+  expect(stack.every((stackLine) => stackLine.startsWith("    "))).toBe(true);
   expect(text).not.toMatch(/s3cret|KEY/);
 });
 
@@ -81,8 +81,8 @@ test.for([
     "at relay (file:///srv/app/dist/relay.js:10:5)\n  at node:internal/timers:1:2 https://node.example/KEY",
     "at relay (file:///srv/app/dist/relay.js:10:5)\n  at node:internal/timers:1:2 https://node.example/[secret]",
   ],
-])("%s is logged as %s", ([given, shown]) => {
-  expect(withoutUrlSecrets(given ?? "")).toBe(shown);
+])("%s is logged as %s", ([text, redacted]) => {
+  expect(withoutUrlSecrets(text ?? "")).toBe(redacted);
 });
 
 test("logs an error with code, facts and causes, without the properties that client libraries attach", () => {

@@ -67,8 +67,8 @@ export function withoutUrlSecrets(text: string): string {
     if (CODE_SCHEMES.has(scheme.toLowerCase())) return url;
     const [authority = ""] = rest.split(/[/?#]/, 1);
     const host = authority.slice(authority.lastIndexOf("@") + 1);
-    const shortened = host.length < rest.replace(/\/$/, "").length;
-    return `${scheme}://${host}${shortened ? "/[secret]" : ""}`;
+    const isShortened = host.length < rest.replace(/\/$/, "").length;
+    return `${scheme}://${host}${isShortened ? "/[secret]" : ""}`;
   });
 }
 

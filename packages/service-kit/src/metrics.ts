@@ -12,7 +12,7 @@ export interface Metrics {
  * How long a scrape waits for a metric to read its value. Scrapers give up after about ten seconds and then
  * have no metrics at all.
  */
-const COLLECTED_WITHIN_MS = 3_000;
+const COLLECT_TIMEOUT_MS = 3_000;
 
 /** A registry whose metrics keep their last values while their source does not answer. */
 class TimeLimitedRegistry extends Registry {
@@ -22,18 +22,18 @@ class TimeLimitedRegistry extends Registry {
     const { collect } = collecting;
     if (collect !== undefined)
       collecting.collect = (): void | Promise<void> => {
-        const collected = collect.call(metric);
-        return collected instanceof Promise ? inTime(collected) : collected;
+        const collection = collect.call(metric);
+        return collection instanceof Promise ? awaitCollection(collection) : collection;
       };
     super.registerMetric(metric);
   }
 }
 
-async function inTime(collected: Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const timer = setTimeout(late.resolve, COLLECTED_WITHIN_MS);
+async function awaitCollection(collection: Promise<void>): Promise<void> {
+  const timeout = Promise.withResolvers<void>();
+  const timer = setTimeout(timeout.resolve, COLLECT_TIMEOUT_MS);
   try {
-    await Promise.race([collected, late.promise]);
+    await Promise.race([collection, timeout.promise]);
   } finally {
     clearTimeout(timer);
   }

@@ -29,12 +29,12 @@ export function tidyComponents<D extends OpenapiDocument>(document: D): D {
   const used = reachable(merged.paths, merged.schemas);
   const lone = [...used].filter((name) => isInput(name, merged.schemas) && !used.has(outputName(name)));
   const names = new Map(lone.map((name) => [name, outputName(name)]));
-  const kept = Object.fromEntries(
+  const keptSchemas = Object.fromEntries(
     [...used]
       .map((name) => [names.get(name) ?? name, merged.schemas[name]] as const)
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
-  const final = renameRefs({ paths: merged.paths, schemas: kept }, names);
+  const final = renameRefs({ paths: merged.paths, schemas: keptSchemas }, names);
   return {
     ...document,
     paths: nameStatuses(final.paths),

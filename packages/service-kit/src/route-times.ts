@@ -17,12 +17,12 @@ export function routeTimes(registry: Registry): (method: string, route: string) 
     boundsMs: BOUNDS_MS,
   });
   return (method, route) => {
-    const byStatus = new Map<number, NoteDuration>();
+    const noteByStatus = new Map<number, NoteDuration>();
     return (status, tookMs) => {
-      let note = byStatus.get(status);
+      let note = noteByStatus.get(status);
       if (note === undefined) {
         note = seriesOf({ method, route, status: String(status) });
-        byStatus.set(status, note);
+        noteByStatus.set(status, note);
       }
       note(tookMs);
     };

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 
 /** Trace and parent span of a new span. */
-export interface TracePlace {
+export interface TraceContext {
   /** 16 bytes in hex. */
   readonly traceId: string;
   /** 8 bytes in hex; undefined for a span without a parent. */
@@ -26,7 +26,7 @@ export function traceparentOf(requestId: string): string {
 const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}/;
 
 /** Reads a `traceparent` header; undefined if it is missing or malformed. */
-export function readTraceparent(header: unknown): TracePlace | undefined {
+export function readTraceparent(header: unknown): TraceContext | undefined {
   const [, traceId, parentSpanId] = (typeof header === "string" && TRACEPARENT.exec(header)) || [];
   return traceId === undefined ? undefined : { traceId, parentSpanId };
 }

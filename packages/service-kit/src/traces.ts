@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { Counter, type Registry } from "prom-client";
 import { withoutUrlSecrets } from "./logging.ts";
-import type { TracePlace } from "./trace-ids.ts";
+import type { TraceContext } from "./trace-ids.ts";
 
 /** An event with its duration. */
-export interface Span extends TracePlace {
+export interface Span extends TraceContext {
   /** 8 bytes in hex; default: random. */
   readonly spanId?: string;
   readonly name: string;

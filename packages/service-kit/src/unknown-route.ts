@@ -18,12 +18,13 @@ export function noteRoutes(app: FastifyInstance): (method: string, url: string) 
     const allowed = [
       ...new Set(routes.filter(({ matches }) => matches(path)).flatMap(({ methods }) => methods)),
     ];
-    const shown = path.slice(0, MAX_SHOWN_PATH_LENGTH);
-    if (allowed.length === 0) return errorAnswer(404, "NOT_FOUND", `route ${method} ${shown} does not exist`);
+    const shownPath = path.slice(0, MAX_SHOWN_PATH_LENGTH);
+    if (allowed.length === 0)
+      return errorAnswer(404, "NOT_FOUND", `route ${method} ${shownPath} does not exist`);
     const answer = errorAnswer(
       405,
       "INVALID_REQUEST",
-      `${shown} does not support ${method}, only ${allowed.join(", ")}`,
+      `${shownPath} does not support ${method}, only ${allowed.join(", ")}`,
     );
     return { ...answer, headers: { allow: allowed.join(", ") } };
   };
@@ -36,7 +37,7 @@ function matcher(url: string): (path: string) => boolean {
     const parts = path.split("/");
     return (
       parts.length === segments.length &&
-      segments.every((part, at) => part.startsWith(":") || part === parts[at])
+      segments.every((part, index) => part.startsWith(":") || part === parts[index])
     );
   };
 }

@@ -52,18 +52,18 @@ interface Watch {
 }
 
 /**
- * Keeps unanswered requests in an array whose free places are reused. A map or a set would replace its table
+ * Keeps unanswered requests in an array whose free slots are reused. A map or a set would replace its table
  * every few requests, and a discarded table keeps its requests in memory until it is collected.
  */
 function createWatch(limitMs: number): Watch {
-  const places: ({ readonly reply: FastifyReply; readonly startedAtMs: number } | undefined)[] = [];
-  const free: number[] = [];
+  const slots: ({ readonly reply: FastifyReply; readonly startedAtMs: number } | undefined)[] = [];
+  const freeSlots: number[] = [];
   const timer = setInterval(() => {
     const latestStart = performance.now() - limitMs;
-    for (const [place, waiting] of places.entries()) {
+    for (const [slot, waiting] of slots.entries()) {
       if (waiting === undefined || waiting.startedAtMs > latestStart) continue;
-      places[place] = undefined;
-      free.push(place);
+      slots[slot] = undefined;
+      freeSlots.push(slot);
       if (!waiting.reply.sent)
         waiting.reply.send(new ServiceError("REQUEST_TIMED_OUT", "the request took too long; try again"));
     }
@@ -71,13 +71,13 @@ function createWatch(limitMs: number): Watch {
   return {
     timer,
     start(reply, startedAtMs) {
-      const place = free.pop() ?? places.length;
+      const slot = freeSlots.pop() ?? slots.length;
       const waiting = { reply, startedAtMs };
-      places[place] = waiting;
+      slots[slot] = waiting;
       return () => {
-        if (places[place] !== waiting) return;
-        places[place] = undefined;
-        free.push(place);
+        if (slots[slot] !== waiting) return;
+        slots[slot] = undefined;
+        freeSlots.push(slot);
       };
     },
   };

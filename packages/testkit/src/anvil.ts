@@ -59,7 +59,7 @@ export async function startAnvil(options: AnvilOptions): Promise<RunningAnvil> {
         logFile: options.logFile ?? join(home, "log"),
         // Written once the node owns the port: another node of the same chain could answer on it instead.
         isReady: async (signal) =>
-          existsSync(readyFile) && (await askChainId(url, signal)) === options.chainId,
+          existsSync(readyFile) && (await fetchChainId(url, signal)) === options.chainId,
         pollIntervalMs: 5,
         stopWithinMs: 3_000,
         ...(options.signal === undefined ? {} : { signal: options.signal }),
@@ -101,7 +101,7 @@ function anvilBinary(): string {
   return join(folder, "bin", "anvil");
 }
 
-async function askChainId(url: string, signal: AbortSignal): Promise<number> {
+async function fetchChainId(url: string, signal: AbortSignal): Promise<number> {
   const response = await fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { dockerAnswers } from "./docker-probe.ts";
+import { isDockerAvailable } from "./docker-probe.ts";
 import { newTempDir } from "./paths.ts";
 
 const opened: (() => Promise<unknown>)[] = [];
@@ -27,13 +27,13 @@ test("detects an engine that answers a ping", async () => {
   const host = await engineOnSocket((request, response) => {
     response.writeHead(request.url === "/_ping" ? 200 : 404).end("OK");
   });
-  expect(await dockerAnswers(host)).toBe(true);
+  expect(await isDockerAvailable(host)).toBe(true);
 });
 
 test("detects no engine without a socket, or if the ping fails or times out", async () => {
-  expect(await dockerAnswers("unix:///nowhere/docker.sock")).toBe(false);
-  expect(await dockerAnswers(await engineOnSocket((_, response) => response.writeHead(500).end()))).toBe(
+  expect(await isDockerAvailable("unix:///nowhere/docker.sock")).toBe(false);
+  expect(await isDockerAvailable(await engineOnSocket((_, response) => response.writeHead(500).end()))).toBe(
     false,
   );
-  expect(await dockerAnswers(await engineOnSocket(() => undefined), 100)).toBe(false);
+  expect(await isDockerAvailable(await engineOnSocket(() => undefined), 100)).toBe(false);
 });

@@ -6,9 +6,9 @@ import { get, type RequestOptions } from "node:http";
  *
  * @param dockerHost value of DOCKER_HOST, if set
  */
-export async function dockerAnswers(dockerHost: string | undefined, withinMs = 800): Promise<boolean> {
+export async function isDockerAvailable(dockerHost: string | undefined, timeoutMs = 800): Promise<boolean> {
   return await new Promise((resolve) => {
-    const request = get({ ...engineAddress(dockerHost), path: "/_ping", timeout: withinMs }, (response) => {
+    const request = get({ ...engineAddress(dockerHost), path: "/_ping", timeout: timeoutMs }, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     });

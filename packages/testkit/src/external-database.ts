@@ -6,7 +6,7 @@ export class DatabaseNotOurs extends Error {
   readonly code = "DATABASE_NOT_OURS";
 }
 
-const mark = "emptied at every start of the local system";
+const OWN_SCHEMA_COMMENT = "emptied at every start of the local system";
 
 /**
  * Prepares a database that the user provided. Local chains start from scratch, so data of an earlier run is
@@ -22,14 +22,14 @@ export async function emptyExternalDatabase(databaseUrl: string): Promise<void> 
       `select (select count(*) from pg_tables where schemaname = 'public') as tables,
               (select obj_description(oid, 'pg_namespace') from pg_namespace where nspname = 'public') as mark`,
     );
-    const found = rows[0];
-    if (found !== undefined && found.tables !== "0" && found.mark !== mark) {
+    const schema = rows[0];
+    if (schema !== undefined && schema.tables !== "0" && schema.mark !== OWN_SCHEMA_COMMENT) {
       throw new DatabaseNotOurs(
-        `the database has ${found.tables} tables that the local system did not create; use an empty database`,
+        `the database has ${schema.tables} tables that the local system did not create; use an empty database`,
       );
     }
     await client.query(
-      `drop schema if exists public cascade; create schema public; comment on schema public is '${mark}'`,
+      `drop schema if exists public cascade; create schema public; comment on schema public is '${OWN_SCHEMA_COMMENT}'`,
     );
   } finally {
     await client.end();

@@ -47,9 +47,9 @@ export function checkExternalUrls(env: Readonly<Record<string, string | undefine
 }
 
 function checkScheme(variable: ExternalService, url: string): void {
-  const wanted: readonly string[] = schemes[variable];
-  if (URL.canParse(url) && wanted.includes(new URL(url).protocol)) return;
-  const forms = wanted.map((scheme) => `${scheme}//…`).join(" or ");
+  const expectedSchemes: readonly string[] = schemes[variable];
+  if (URL.canParse(url) && expectedSchemes.includes(new URL(url).protocol)) return;
+  const forms = expectedSchemes.map((scheme) => `${scheme}//…`).join(" or ");
   throw new ExternalServiceUnusable(variable, `must be a URL like ${forms}`);
 }
 

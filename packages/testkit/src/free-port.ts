@@ -21,7 +21,7 @@ const firstOfSlice = range.from + (process.pid % slices) * sliceSize;
 let nextOffset = randomInt(sliceSize);
 
 /** Messages of Node.js, our processes, nodes in Rust, Postgres and Redis for a port that is in use. */
-const TAKEN = /EADDRINUSE|address (?:already )?in use|in use by another process/i;
+const PORT_IN_USE_MESSAGE = /EADDRINUSE|address (?:already )?in use|in use by another process/i;
 
 /** Another process already listens on the requested port. */
 export class PortInUse extends Error {
@@ -66,7 +66,7 @@ export async function startOn<T>(port: number, start: () => Promise<T>): Promise
     return await start();
   } catch (error) {
     // The other process may have released the port again.
-    const isReported = error instanceof ProcessStartFailed && TAKEN.test(error.logTail);
+    const isReported = error instanceof ProcessStartFailed && PORT_IN_USE_MESSAGE.test(error.logTail);
     if (isReported || !(await isPortFree(port))) throw new PortInUse(port, { cause: error });
     throw error;
   }
@@ -80,10 +80,13 @@ export async function startOn<T>(port: number, start: () => Promise<T>): Promise
  *
  * @throws PortInUse if the requested port is in use, even if it was taken during the start
  */
-export async function onPort<T>(wanted: number | undefined, start: (port: number) => Promise<T>): Promise<T> {
-  if (wanted !== undefined) {
-    if (!(await isPortFree(wanted))) throw new PortInUse(wanted);
-    return await startOn(wanted, async () => await start(wanted));
+export async function onPort<T>(
+  requestedPort: number | undefined,
+  start: (port: number) => Promise<T>,
+): Promise<T> {
+  if (requestedPort !== undefined) {
+    if (!(await isPortFree(requestedPort))) throw new PortInUse(requestedPort);
+    return await startOn(requestedPort, async () => await start(requestedPort));
   }
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();

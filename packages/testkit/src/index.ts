@@ -1,6 +1,6 @@
 export { startAnvil, type AnvilOptions, type RunningAnvil } from "./anvil.ts";
 export { programCommand, startAppProcess, type SystemProcess, type UnexpectedExit } from "./app-process.ts";
-export { dockerAnswers } from "./docker-probe.ts";
+export { isDockerAvailable } from "./docker-probe.ts";
 export { freePort, isPortFree, onPort, PortInUse } from "./free-port.ts";
 export { DatabaseNotOurs, emptyExternalDatabase } from "./external-database.ts";
 export {

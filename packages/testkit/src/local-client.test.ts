@@ -30,7 +30,7 @@ afterAll(async () => await node.stop());
  * A client whose node drops some transactions from its pool.
  * @param isDropped gets the number of transactions that the node received before
  */
-function forgetful(isDropped: (before: number) => boolean): LocalClient {
+function createDroppingClient(isDropped: (earlierCount: number) => boolean): LocalClient {
   let received = 0;
   return {
     ...client,
@@ -45,7 +45,7 @@ function forgetful(isDropped: (before: number) => boolean): LocalClient {
 test("resends a transaction that the node's pool dropped, and all are mined in order", async () => {
   const nonce = await client.getTransactionCount({ address: sender.address });
   const receipts = await sendPipelined(
-    forgetful((before) => before === 1),
+    createDroppingClient((earlierCount) => earlierCount === 1),
     sender,
     calls,
     30_000n,
@@ -56,7 +56,7 @@ test("resends a transaction that the node's pool dropped, and all are mined in o
 
 test("reports a node that drops all transactions, with the size of its pool", async () => {
   const sent = sendPipelined(
-    forgetful(() => true),
+    createDroppingClient(() => true),
     sender,
     calls,
     30_000n,

@@ -153,7 +153,7 @@ export async function sendAndWait(
 
 async function receiptOf(client: LocalClient, label: string, hash: Hex): Promise<TransactionReceipt> {
   for (const endMs = performance.now() + PATIENCE_MS; performance.now() < endMs;) {
-    const receipt = await client.getTransactionReceipt({ hash }).catch(notYet);
+    const receipt = await client.getTransactionReceipt({ hash }).catch(undefinedIfMissing);
     if (receipt?.status === "success") return receipt;
     if (receipt !== undefined)
       throw new LocalTransactionFailed(`${label} reverted on chain ${client.chain.id}`);
@@ -176,15 +176,15 @@ async function mineAll(client: LocalClient, signed: readonly Hex[]): Promise<Tra
   let refusal: unknown;
   for (let round = 0; round < hashes.length + 5; round++) {
     await client.mine({ blocks: 1 });
-    const found = await Promise.all(
-      hashes.map(async (hash) => await client.getTransactionReceipt({ hash }).catch(notYet)),
+    const results = await Promise.all(
+      hashes.map(async (hash) => await client.getTransactionReceipt({ hash }).catch(undefinedIfMissing)),
     );
-    const receipts = found.filter((receipt) => receipt !== undefined);
+    const receipts = results.filter((receipt) => receipt !== undefined);
     if (receipts.length === hashes.length) return receipts;
     if (round < ROUNDS_BEFORE_RESENDING) continue;
     for (const [at, serializedTransaction] of signed.entries()) {
       const hash = hashes[at];
-      if (found[at] !== undefined || hash === undefined) continue;
+      if (results[at] !== undefined || hash === undefined) continue;
       await client.dropTransaction({ hash });
       // Refused if it was mined in the meantime, which is fine.
       await client.sendRawTransaction({ serializedTransaction }).catch((error: unknown) => (refusal = error));
@@ -198,7 +198,7 @@ async function mineAll(client: LocalClient, signed: readonly Hex[]): Promise<Tra
 }
 
 /** Only a missing receipt means "not yet"; a node that does not respond is an error. */
-function notYet(error: unknown): undefined {
+function undefinedIfMissing(error: unknown): undefined {
   if (error instanceof TransactionReceiptNotFoundError) return undefined;
   throw error;
 }

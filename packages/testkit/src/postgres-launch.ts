@@ -37,33 +37,33 @@ export interface PostgresLaunch {
  * the files; in a user namespace if only root can read the repository's folder (/root); otherwise from copies
  * of the programs in the temporary folder.
  */
-export async function findPostgresLaunch(wantedHome: string): Promise<PostgresLaunch> {
+export async function findPostgresLaunch(requestedHome: string): Promise<PostgresLaunch> {
   const { native, version } = packagedPostgres();
-  await mkdir(wantedHome, { recursive: true });
+  await mkdir(requestedHome, { recursive: true });
   const namespace = ["unshare", "--user", `--map-user=${unprivileged}`, `--map-group=${unprivileged}`];
-  const direct = { version, home: wantedHome };
+  const direct = { version, home: requestedHome };
 
   if (process.getuid?.() !== 0) {
-    if (hasAccount() || !(await works(namespace[0] ?? "", [...namespace.slice(1), "true"]))) {
+    if (hasAccount() || !(await canRun(namespace[0] ?? "", [...namespace.slice(1), "true"]))) {
       return { ...direct, how: "as the current user", command: programIn(native) };
     }
     return { ...direct, how: "in a user namespace", command: programIn(native, namespace) };
   }
 
   const asUnprivileged = { uid: unprivileged, gid: unprivileged };
-  await chown(wantedHome, unprivileged, unprivileged);
+  await chown(requestedHome, unprivileged, unprivileged);
   const reachable =
-    (await works(join(native, "bin", "postgres"), ["--version"], unprivileged)) &&
-    (await works("/bin/sh", ["-c", 'test -w "$1" && cd "$1"', "sh", wantedHome], unprivileged));
+    (await canRun(join(native, "bin", "postgres"), ["--version"], unprivileged)) &&
+    (await canRun("/bin/sh", ["-c", 'test -w "$1" && cd "$1"', "sh", requestedHome], unprivileged));
   if (reachable) return { ...direct, ...asUnprivileged, how: "as user nobody", command: programIn(native) };
 
-  if (await works(namespace[0] ?? "", [...namespace.slice(1), "true"])) {
-    await chown(wantedHome, 0, 0);
+  if (await canRun(namespace[0] ?? "", [...namespace.slice(1), "true"])) {
+    await chown(requestedHome, 0, 0);
     return { ...direct, how: "in a user namespace", command: programIn(native, namespace) };
   }
 
   const copy = await copyForUnprivileged(native, version);
-  const home = join(dirname(copy), createHash("sha256").update(wantedHome).digest("hex").slice(0, 16));
+  const home = join(dirname(copy), createHash("sha256").update(requestedHome).digest("hex").slice(0, 16));
   await mkdir(home, { recursive: true });
   await chown(home, unprivileged, unprivileged);
   return {
@@ -105,10 +105,10 @@ function hasAccount(): boolean {
   }
 }
 
-async function works(command: string, args: readonly string[], uid?: number): Promise<boolean> {
-  const as = uid === undefined ? {} : { uid, gid: uid };
+async function canRun(command: string, args: readonly string[], uid?: number): Promise<boolean> {
+  const user = uid === undefined ? {} : { uid, gid: uid };
   try {
-    await run(command, args, { timeout: ANSWER_WITHIN_MS, cwd: "/", env: { PATH: systemPath }, ...as });
+    await run(command, args, { timeout: ANSWER_WITHIN_MS, cwd: "/", env: { PATH: systemPath }, ...user });
     return true;
   } catch {
     return false;

@@ -13,9 +13,9 @@ afterEach(async () => {
 
 async function start(
   dataDir: string,
-  over: { keepData?: boolean; durable?: boolean; settings?: readonly string[] } = {},
+  overrides: { keepData?: boolean; durable?: boolean; settings?: readonly string[] } = {},
 ): Promise<RunningPostgres> {
-  const server = await startPostgres({ dataDir, durable: false, ...over });
+  const server = await startPostgres({ dataDir, durable: false, ...overrides });
   opened.push(async () => await server.stop());
   return server;
 }

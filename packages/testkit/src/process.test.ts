@@ -12,7 +12,7 @@ let folder: string;
 beforeAll(() => void (folder = newTempDir("process-test")));
 afterAll(async () => await rm(folder, { recursive: true, force: true }));
 
-function shell(script: string, over: Partial<ProcessSpec> = {}): ProcessSpec {
+function shell(script: string, overrides: Partial<ProcessSpec> = {}): ProcessSpec {
   const logFile = join(folder, `${Math.random()}.log`);
   const env = { PATH: systemPath };
   return {
@@ -22,7 +22,7 @@ function shell(script: string, over: Partial<ProcessSpec> = {}): ProcessSpec {
     env,
     logFile,
     isReady: async () => true,
-    ...over,
+    ...overrides,
   };
 }
 

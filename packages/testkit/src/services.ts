@@ -1,4 +1,4 @@
-import { dockerAnswers } from "./docker-probe.ts";
+import { isDockerAvailable } from "./docker-probe.ts";
 import { newMemoryDir, newTempDir } from "./paths.ts";
 import { startPostgres } from "./postgres.ts";
 import { startRedis } from "./redis.ts";
@@ -33,7 +33,7 @@ export async function chooseServices(
   { isLarge = false }: { readonly isLarge?: boolean } = {},
 ): Promise<ChosenServices> {
   const needsOwn = isUnset(env["DATABASE_URL"]) || isUnset(env["REDIS_URL"]);
-  const useContainers = needsOwn && (await dockerAnswers(env["DOCKER_HOST"]));
+  const useContainers = needsOwn && (await isDockerAvailable(env["DOCKER_HOST"]));
   const [postgres, redis] = await startTogether<[Chosen, Chosen]>([
     choosePostgres(env["DATABASE_URL"], useContainers, isLarge),
     chooseRedis(env, useContainers),

@@ -15,7 +15,11 @@ import {
   type Hex32,
 } from "@causeway/domain";
 import type { ConfiguredChain } from "@causeway/families";
-import { startExchange, type ExchangeControl, type RunningExchange } from "@causeway/simulators/hyperliquid";
+import {
+  startHyperliquid,
+  type HyperliquidControl,
+  type RunningHyperliquid,
+} from "@causeway/simulators/hyperliquid";
 import { hashStruct, parseSignature } from "viem";
 import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
 import type {
@@ -51,12 +55,12 @@ const SUB_ACCOUNT: Address = `0x${"b1".repeat(20)}`;
 
 /** The Hyperliquid family: a simulator whose chains have the names that the conformance tests use. */
 export async function startHyperliquidFamily(mappings: MappingBook): Promise<FamilyWorld> {
-  const exchange = await startExchange();
+  const exchange = await startHyperliquid();
   const { control } = exchange;
   for (const wallet of [user, solver, depository, former]) fund(control, addressOf(wallet));
   fund(control, SUB_ACCOUNT);
   control.addSubAccount(addressOf(user), SUB_ACCOUNT);
-  const others: RunningExchange[] = [];
+  const others: RunningHyperliquid[] = [];
 
   let lastNonce = 0;
   const nextNonce = (): number => (lastNonce = Math.max(lastNonce + 1, control.now()));
@@ -119,8 +123,10 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       },
     });
   };
-  const startFaultyCopy = async (lie: Parameters<ExchangeControl["lie"]>[0]): Promise<readonly string[]> => {
-    const copy = await startExchange();
+  const startFaultyCopy = async (
+    lie: Parameters<HyperliquidControl["lie"]>[0],
+  ): Promise<readonly string[]> => {
+    const copy = await startHyperliquid();
     others.push(copy);
     copy.control.lie(lie);
     return [copy.url];
@@ -202,7 +208,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
         return empty(mapNonce(transactionId, id));
       },
       otherNetwork: async (id) => {
-        const other = await startExchange({ network: "Testnet" });
+        const other = await startHyperliquid({ network: "Testnet" });
         others.push(other);
         fund(other.control, addressOf(user));
         const action = sendAsset({ destination: DEPOSITORY, exchangeChain: "Testnet" }, nextNonce());
@@ -404,7 +410,7 @@ function chainAt(urls: readonly string[]): ConfiguredChain {
   };
 }
 
-function fund(control: ExchangeControl, address: Address): void {
+function fund(control: HyperliquidControl, address: Address): void {
   control.fund(address, "1000000");
   control.fund(address, "1000000", "USDC", "spot");
   control.fund(address, "1000000", "HYPE", "spot");

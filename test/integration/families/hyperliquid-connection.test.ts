@@ -19,7 +19,7 @@ import {
   type NonEvmChain,
 } from "@causeway/domain";
 import type { ConfiguredChain } from "@causeway/families";
-import { startExchange, type RunningExchange } from "@causeway/simulators/hyperliquid";
+import { startHyperliquid, type RunningHyperliquid } from "@causeway/simulators/hyperliquid";
 import { randomBytes } from "node:crypto";
 import { privateKeyToAddress } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -44,7 +44,7 @@ const anAccount = (): Address => `0x${randomBytes(20).toString("hex")}`;
  * @param urls of the endpoints, of which two are a quorum
  */
 async function openConnection(
-  exchange: RunningExchange,
+  exchange: RunningHyperliquid,
   urls: readonly string[] = [exchange.url],
 ): Promise<PayingConnection> {
   for (const wallet of [solver, user]) {
@@ -99,7 +99,7 @@ const faults: unknown[] = [];
 let userNonce = 0;
 /** Makes a transfer by the user. Returns the transaction's id. */
 async function sent(
-  exchange: RunningExchange,
+  exchange: RunningHyperliquid,
   { to = DEPOSITORY, amount = 1_000_000n, place = { kind: "perps" } as ExchangePlace, text = "" } = {},
 ): Promise<Hex32> {
   const { control } = exchange;
@@ -125,7 +125,7 @@ async function sent(
   return control.transactions().at(-1)!.hash;
 }
 
-async function post(exchange: RunningExchange, body: unknown): Promise<string> {
+async function post(exchange: RunningHyperliquid, body: unknown): Promise<string> {
   const answer = await fetch(`${exchange.url}/exchange`, { method: "POST", body: JSON.stringify(body) });
   return await answer.text();
 }
@@ -135,7 +135,7 @@ const unitsOf = (text: string): bigint => parseExactAmount(text, 8) ?? -1n;
 nonEvmConnectionContract(
   "the adapter of Hyperliquid",
   async () => {
-    const exchange = await startExchange();
+    const exchange = await startHyperliquid();
     const { control } = exchange;
     const connection = await openConnection(exchange);
     return {
@@ -146,15 +146,15 @@ nonEvmConnectionContract(
       deposit: async (amount) => {
         const txId = await sent(exchange, { amount });
         // The indexes do not list the transfer yet.
-        control.holdBack(1);
+        control.hideNewest(1);
         return { txId, sender: user };
       },
       mine: async () => await Promise.resolve(),
-      settle: async () => await Promise.resolve(control.holdBack(0)),
+      settle: async () => await Promise.resolve(control.hideNewest(0)),
       lapse: async () => await Promise.resolve(control.advance(2 * DAY_MS + 2 * HOUR_MS)),
       received: async (recipient) => await Promise.resolve(unitsOf(control.balance(recipient as Address))),
       canCancel: true,
-      setDown: (isDown) => control.down(isDown ? 503 : undefined),
+      setDown: (isDown) => control.respondWithStatus(isDown ? 503 : undefined),
       close: async () => {
         await connection.close();
         await exchange.close();
@@ -164,12 +164,12 @@ nonEvmConnectionContract(
   { carriesIds: false },
 );
 
-let exchange: RunningExchange;
+let exchange: RunningHyperliquid;
 let connection: PayingConnection;
 beforeEach(async () => {
   faults.length = 0;
   userNonce = 0;
-  exchange = await startExchange();
+  exchange = await startHyperliquid();
   connection = await openConnection(exchange);
 });
 afterEach(async () => {
@@ -242,7 +242,7 @@ test("reports each deposit once per cursor, whatever the lag of the index and wh
   const reported: Hex32[] = [];
   for (let n = 0; n < 24; n++) {
     made.push(await sent(exchange, { amount: BigInt(n + 1) }));
-    control.holdBack(n % 4);
+    control.hideNewest(n % 4);
     if (n % 3 === 0) control.advance(n % 2 === 0 ? 5_000 : 40_000);
     // The process stores the cursor only sometimes.
     const { deposits, cursor: next } = await connection.arrivals(cursor);
@@ -250,7 +250,7 @@ test("reports each deposit once per cursor, whatever the lag of the index and wh
     reported.push(...deposits.map(({ txHash }) => txHash));
     cursor = next;
   }
-  control.holdBack(0);
+  control.hideNewest(0);
   reported.push(...(await connection.arrivals(cursor)).deposits.map(({ txHash }) => txHash));
   expect(reported).toEqual(made);
 });
@@ -345,7 +345,7 @@ test("finds the deposits after a moment with more transfers than the ledger show
   await connection.close();
   await exchange.close();
   let time = 1_763_761_234_567;
-  exchange = await startExchange({ now: () => time });
+  exchange = await startHyperliquid({ now: () => time });
   connection = await openConnection(exchange);
   let { cursor } = await connection.arrivals(undefined);
   const read = async (): Promise<Hex32[]> => {
@@ -357,7 +357,7 @@ test("finds the deposits after a moment with more transfers than the ledger show
   // In one minute, a read cannot get past four crowded moments.
   for (let n = 0; n < 4; n++) {
     time += 10_000;
-    exchange.control.crowd(stranger, DEPOSITORY, 500);
+    exchange.control.addSimultaneousTransfers(stranger, DEPOSITORY, 500);
   }
   const hidden = await sent(exchange);
   time += 10_000;
@@ -382,7 +382,7 @@ test("a payment becomes final even if strangers flood the solver's ledger while 
   await connection.send(attempt);
   const { hash: txId } = exchange.control.transactions().at(-1)!;
   exchange.control.advance(60_000);
-  exchange.control.crowd(user, solver, 500);
+  exchange.control.addSimultaneousTransfers(user, solver, 500);
   expect(await connection.outcome(attempt)).toMatchObject({ kind: "final", txId });
   exchange.control.advance(5 * DAY_MS);
   expect(await connection.outcome(attempt)).toMatchObject({ kind: "final", txId });
@@ -392,12 +392,12 @@ test("an index that lags during a quiet period hides no deposit permanently", as
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
   const late = await sent(exchange);
-  control.holdBack(1);
+  control.hideNewest(1);
   for (let n = 0; n < 4; n++) {
     control.advance(5 * 60_000);
     ({ cursor } = await connection.arrivals(cursor));
   }
-  control.holdBack(0);
+  control.hideNewest(0);
   expect((await connection.arrivals(cursor)).deposits.map(({ txHash }) => txHash)).toEqual([late]);
 });
 
@@ -429,9 +429,9 @@ test("reports a transfer that no oracle can attest as a fault, not as a deposit"
 test("a payment whose answer was lost is found by the id that Hyperliquid gave it", async () => {
   const recipient = anAccount();
   const attempt = await prepared(paymentTo(recipient));
-  exchange.control.loseAnswers(true);
+  exchange.control.dropResponses(true);
   await expect(connection.send(attempt)).rejects.toThrow();
-  exchange.control.loseAnswers(false);
+  exchange.control.dropResponses(false);
   const { hash: txId } = exchange.control.transactions().at(-1)!;
   expect(await connection.outcome(attempt)).toMatchObject({ kind: "final", txId });
   expect(await connection.send(attempt)).toBe("sent");
@@ -452,21 +452,21 @@ test("reposting a payment whose outcome a flood hides pays once, and it is never
   await connection.close();
   await exchange.close();
   let time = 1_763_761_234_567;
-  exchange = await startExchange({ now: () => time });
+  exchange = await startHyperliquid({ now: () => time });
   connection = await openConnection(exchange);
   const recipient = anAccount();
   const payment = paymentTo(recipient);
   const attempt = await prepared(payment);
   time += 1_000;
   for (let crowds = 0; crowds < 3; crowds++) {
-    exchange.control.crowd(anAccount(), solver, 500);
+    exchange.control.addSimultaneousTransfers(anAccount(), solver, 500);
     time += 1_000;
   }
-  exchange.control.crowd(anAccount(), solver, 500);
+  exchange.control.addSimultaneousTransfers(anAccount(), solver, 500);
   // The payment is posted in the crowded block, and the process crashes before it records that.
-  exchange.control.loseAnswers(true);
+  exchange.control.dropResponses(true);
   await expect(connection.send(attempt)).rejects.toThrow();
-  exchange.control.loseAnswers(false);
+  exchange.control.dropResponses(false);
   expect(exchange.control.balance(recipient)).toBe("0.01");
   // The explorer does not list the payment.
   exchange.control.lie((_path, question, honest) =>
@@ -537,7 +537,7 @@ test("a payment whose nonce another action of the account used will never pay", 
 });
 
 test("an account's first receipt costs Hyperliquid's activation fee", async () => {
-  const fees = await startExchange({ activationFee: "1" });
+  const fees = await startHyperliquid({ activationFee: "1" });
   const costly = await openConnection(fees);
   const recipient = anAccount();
   expect(await costly.paymentCost(PERPS_CURRENCY, recipient)).toBe(100_000_000n);

@@ -10,7 +10,7 @@ import {
   type Hex,
   type Hex32,
 } from "@causeway/domain";
-import { startExchange, type Lie, type RunningExchange } from "@causeway/simulators/hyperliquid";
+import { startHyperliquid, type Lie, type RunningHyperliquid } from "@causeway/simulators/hyperliquid";
 import { HttpTransport } from "@nktkas/hyperliquid";
 import { sendAsset, usdSend } from "@nktkas/hyperliquid/api/exchange";
 import { createServer } from "node:http";
@@ -31,11 +31,11 @@ const depository = depositoryAccount.address.toLowerCase() as Address;
 const friend: Address = `0x${"a1".repeat(20)}`;
 const USDC = `USDC:${MAINNET_USDC_TOKEN_ID}`;
 
-let exchange: RunningExchange;
+let exchange: RunningHyperliquid;
 let closing: (() => Promise<void>)[];
 
 beforeEach(async () => {
-  exchange = await startExchange({ profile });
+  exchange = await startHyperliquid({ profile });
   closing = [async () => await exchange.close()];
   for (const address of [userAddress, depository]) {
     exchange.control.fund(address, "1000");

@@ -18,7 +18,7 @@ import {
   mintTo,
   programDataAddress,
   solanaKey,
-  type RpcTrouble,
+  type InjectedFault,
 } from "@causeway/simulators/solana";
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { addressBytes } from "../../support/solana-lookup-table.ts";
@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 
 afterEach(() => {
-  world.node.controls.trouble(undefined);
+  world.node.controls.injectFaults(undefined);
   world.node.controls.dropTransactions(false);
   world.node.controls.resumeFinality();
 });
@@ -314,7 +314,7 @@ test("reads a deposit that nodes list late, and only once", async () => {
   const early = await world.send(world.user, [await world.deposit({ id: id(9), amount: 1n })]);
   const late = await world.send(world.user, [await world.deposit({ id: id(10), amount: 2n })]);
   finalize();
-  world.node.controls.trouble(({ method }) =>
+  world.node.controls.injectFaults(({ method }) =>
     method === "getSignaturesForAddress"
       ? {
           kind: "lie",
@@ -324,7 +324,7 @@ test("reads a deposit that nodes list late, and only once", async () => {
   );
   const first = await connection.arrivals(cursor);
   expect(first.deposits.map(({ amount }) => amount)).toEqual([2n]);
-  world.node.controls.trouble(undefined);
+  world.node.controls.injectFaults(undefined);
   finalize();
   const second = await connection.arrivals(first.cursor);
   expect(second.deposits.map(({ txHash }) => txHash)).toEqual([transactionIdBytes("solana-vm", early)]);
@@ -338,7 +338,7 @@ test("a read in which one answer fails reports no deposits, and the next read re
   await world.send(world.user, [await world.deposit({ id: id(11), amount: 4n })]);
   finalize();
   for (const method of ["getSlot", "getSignaturesForAddress", "getTransaction", "getBlock"]) {
-    world.node.controls.trouble((call) =>
+    world.node.controls.injectFaults((call) =>
       call.method === method && call.before === 0
         ? { kind: "error", code: -32005, message: "behind" }
         : undefined,
@@ -432,8 +432,8 @@ test("a completed payment is never reported as dead, even if a node omits it", a
   const to = (await solanaKey()).address;
   const attempt = await paid(aPayment(to));
   expire();
-  const outcomeUnder = async (tell: (method: string) => RpcTrouble | undefined): Promise<string> => {
-    world.node.controls.trouble(({ method }) => tell(method));
+  const outcomeUnder = async (tell: (method: string) => InjectedFault | undefined): Promise<string> => {
+    world.node.controls.injectFaults(({ method }) => tell(method));
     try {
       return (await connection.outcome(attempt)).kind;
     } catch (error) {
@@ -441,11 +441,11 @@ test("a completed payment is never reported as dead, even if a node omits it", a
       return error instanceof RpcFault && error.kind === "pruned" ? "pruned" : "fault";
     }
   };
-  const forgotten: RpcTrouble = {
+  const forgotten: InjectedFault = {
     kind: "lie",
     tell: (honest) => ({ ...(honest as object), value: [null] }),
   };
-  const noStatus = (method: string): RpcTrouble | undefined =>
+  const noStatus = (method: string): InjectedFault | undefined =>
     method === "getSignatureStatuses" ? forgotten : undefined;
   // If the status is missing, every later transaction of the solver is checked.
   expect(await outcomeUnder(noStatus)).toBe("final");
@@ -471,7 +471,7 @@ test("a completed payment is never reported as dead, even if a node omits it", a
           : noStatus(called),
     ),
   ).toBe("pruned");
-  world.node.controls.trouble(undefined);
+  world.node.controls.injectFaults(undefined);
   expect((await connection.outcome(attempt)).kind).toBe("final");
 });
 

@@ -53,7 +53,7 @@ nonEvmConnectionContract("the adapter of Solana", async () => {
     received: async (recipient) =>
       await Promise.resolve(controls.account(recipients.get(recipient) ?? "")?.lamports ?? 0n),
     setDown: (isDown) =>
-      controls.trouble(isDown ? () => ({ kind: "error", code: -32005, message: "behind" }) : undefined),
+      controls.injectFaults(isDown ? () => ({ kind: "error", code: -32005, message: "behind" }) : undefined),
     close: async () => {
       await connection.close();
       await world.close();

@@ -77,11 +77,11 @@ export async function startTronFamily(): Promise<FamilyWorld> {
           functionName: "depositNative",
           args: [accounts.user, id],
         });
-        await machine.tron.controls.holdSolidification();
+        await machine.tron.controls.pauseSolidification();
         const transactionId = await machine.send("user", { to: depository, data, value: amount });
         await machine.mine(50);
         await refuses({ transactionId, as: "not_final" });
-        machine.tron.controls.releaseSolidification();
+        machine.tron.controls.resumeSolidification();
         await attests({
           transactionId,
           deposits: [

@@ -107,7 +107,7 @@ test("refuses transactions that the owner did not sign, duplicates and expired o
   expect(await refusal(signed)).toBe("taken");
   expect(await refusal(signed)).toBe("DUP_TRANSACTION_ERROR");
   const late = await alice.signCall(usdcAddress, mint(2n));
-  await tron.controls.pass(3_600);
+  await tron.controls.passSeconds(3_600);
   expect(await refusal(late)).toBe("TRANSACTION_EXPIRATION_ERROR");
   const beforeReorg = await alice.signCall(usdcAddress, mint(3n));
   await tron.controls.reorg(1);
@@ -141,10 +141,10 @@ test("solid blocks lag behind, can be paused, and have a separate API", async ()
   const id = await alice.transfer(bob.address, 1n);
   expect(await ask("/walletsolidity/gettransactioninfobyid", { value: id })).toEqual({});
   expect(await ask("/walletsolidity/gettransactionbyid", { value: id })).toEqual({});
-  await tron.controls.holdSolidification();
+  await tron.controls.pauseSolidification();
   await tron.controls.mine(10);
   expect(await ask("/walletsolidity/gettransactionbyid", { value: id })).toEqual({});
-  tron.controls.releaseSolidification();
+  tron.controls.resumeSolidification();
   expect(await ask("/walletsolidity/gettransactionbyid", { value: id })).toMatchObject({ txID: id });
   const [head, solid] = await Promise.all([
     ask("/wallet/getblock", { detail: false }),

@@ -405,11 +405,11 @@ describe("withdrawals", () => {
   test("does not expire a withdrawal based on blocks that are not solid", async () => {
     await machine.finalize();
     const request = requestOf({ value: 10n }, (await machine.now()) + 100n);
-    await machine.tron.controls.holdSolidification();
+    await machine.tron.controls.pauseSolidification();
     await machine.pass(200);
     await machine.mine(20);
     expect(await statusOf(request)).toBe("pending");
-    machine.tron.controls.releaseSolidification();
+    machine.tron.controls.resumeSolidification();
     expect(await statusOf(request)).toBe("expired");
   });
 

@@ -25,7 +25,7 @@ const dependencies: Dependencies = {
       solanaSwaps: "http://127.0.0.1:1",
       bitcoin: "http://127.0.0.1:2",
       esplora: "http://127.0.0.1:3",
-      exchange: "http://127.0.0.1:4",
+      hyperliquid: "http://127.0.0.1:4",
     },
     solver: { solana: (await solanaKey(seed)).address, bitcoin: bitcoinAddress(seed) },
   },

@@ -1,7 +1,7 @@
 import type { Address, Hex, Hop } from "@causeway/domain";
 import { NATIVE_CURRENCY, pathInput, pathOutput } from "@causeway/domain";
 import { loadFixedPrices } from "@causeway/config";
-import { fundLocal, localAccount, localExchanges } from "@causeway/localnet";
+import { fundLocal, localAccount, localDexContracts } from "@causeway/localnet";
 import { repositoryRoot } from "@causeway/testkit";
 import { decodeAbiParameters, encodeFunctionData, erc20Abi, parseAbi } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -302,7 +302,7 @@ test("the cached pools follow liquidity that is added and removed, near the pric
 async function openedPositions(): Promise<bigint> {
   return await world.client.readContract({
     abi: parseAbi(["function totalSupply() view returns (uint256)"]),
-    address: localExchanges.positionManager,
+    address: localDexContracts.positionManager,
     functionName: "totalSupply",
   });
 }

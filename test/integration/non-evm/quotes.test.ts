@@ -21,7 +21,7 @@ import {
   type ConfiguredChain,
 } from "@causeway/families";
 import { startBitcoin, type RunningBitcoin } from "@causeway/simulators/bitcoin";
-import { startExchange, type RunningExchange } from "@causeway/simulators/hyperliquid";
+import { startHyperliquid, type RunningHyperliquid } from "@causeway/simulators/hyperliquid";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type pg from "pg";
 import { privateKeyToAccount } from "viem/accounts";
@@ -55,7 +55,7 @@ const SOLVER_KEY: Hex32 = `0x${"61".repeat(32)}`;
 const EXCHANGE_DEPOSITORY: Hex = `0x${"d1".repeat(20)}`;
 
 let bitcoin: RunningBitcoin;
-let exchange: RunningExchange;
+let exchange: RunningHyperliquid;
 let solana: SolanaWorld;
 let pool: pg.Pool;
 let dropDatabase: () => Promise<void>;
@@ -73,7 +73,7 @@ beforeAll(async () => {
   pool = createPool(database.url, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
   const sql = sqlOn(pool);
   reads = postgresReads(sql);
-  [bitcoin, exchange, solana] = await Promise.all([startBitcoin(), startExchange(), startSolanaWorld()]);
+  [bitcoin, exchange, solana] = await Promise.all([startBitcoin(), startHyperliquid(), startSolanaWorld()]);
   const spl = aNonEvmChain("svm");
   await connect(
     {

@@ -245,11 +245,11 @@ const INTERRUPTIONS: Readonly<
   "a kill while the program is written": async (words, env) =>
     await runKilled(words, env, '"step":"broadcast","transaction":"write', 9),
   "a connection that is lost for good before the initialization": async (words, env, transactions) => {
-    node.controls.trouble(({ method, before }) =>
+    node.controls.injectFaults(({ method, before }) =>
       method === "sendTransaction" && before >= transactions - 1 ? { kind: "cut" } : undefined,
     );
     const { code, errors } = await run(words.replace("--wait 30", "--wait 6"), env);
-    node.controls.trouble(undefined);
+    node.controls.injectFaults(undefined);
     expect([code, errors]).toEqual([3, expect.stringContaining("an endpoint failed (sendTransaction: ")]);
   },
 };

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createSealer } from "../../../apps/oracle/src/usecases/seal.ts";
+import { createAttestationSigner } from "../../../apps/oracle/src/usecases/sign-attestations.ts";
 import {
   decodeHubAction,
   encodeHubAction,
@@ -40,7 +40,7 @@ afterEach(async () => {
 type Edit = (body: AnswerBody) => unknown;
 
 const honestSigner = oracleSigner(1);
-const sealer = createSealer(honestSigner, aHub, () => undefined);
+const sealer = createAttestationSigner(honestSigner, aHub, () => undefined);
 
 /** A peer that edits an honest peer's answer before it forwards it. */
 async function relay(target: string, edit: Edit): Promise<string> {
@@ -172,7 +172,7 @@ test("forwards a deposit's time if the signed mint proves it, and omits it other
 
 const otherExecution = async (body: AnswerBody, changes: { idempotencyKey?: Hex; actions?: Hex[] }) => {
   const { idempotencyKey, actions } = { ...body.execution, ...changes };
-  Object.assign(body, { execution: await sealer.execution({ idempotencyKey, actions }) });
+  Object.assign(body, { execution: await sealer.signExecution({ idempotencyKey, actions }) });
 };
 const aBurn = (from: Hex, amount = 50n, currency: string = USDC): Hex =>
   encodeHubAction({

@@ -1,5 +1,5 @@
 import { formatAmount, USD_DECIMALS } from "@causeway/domain";
-import type { ErrorAnswer, OwnErrorAnswer } from "@causeway/service-kit";
+import type { ErrorAnswer, CustomErrorAnswer } from "@causeway/service-kit";
 import { tokenPriceAnswer, tokenPriceQuery, tokenPriceTextAnswer } from "@causeway/wire";
 import type { Calls } from "../http/use-cases.port.ts";
 import { tokenPrice } from "./token-price.ts";
@@ -54,6 +54,6 @@ function priceText(usd: bigint): string {
 }
 
 /** Adds the message as `error`, where clients of this endpoint read it. */
-function withErrorField(standard: ErrorAnswer): OwnErrorAnswer {
+function withErrorField(standard: ErrorAnswer): CustomErrorAnswer {
   return { ...standard, body: { ...standard.body, error: standard.body.message } };
 }

@@ -1,5 +1,5 @@
 import { answerFor } from "@causeway/service-kit";
-import type { ErrorAnswer, OwnErrorAnswer } from "@causeway/service-kit";
+import type { ErrorAnswer, CustomErrorAnswer } from "@causeway/service-kit";
 import { executeAnswer, executeRequest, plainError, simulationError } from "@causeway/wire";
 import type { SimulationErrorBody } from "@causeway/wire";
 import { z } from "zod";
@@ -83,7 +83,7 @@ const ERROR_STATUSES: ReadonlySet<number> = new Set([401, 409, 413, 415, 422, 42
  * Maps an error to the form of this endpoint, whose errors have exactly one field. Removes the prefix of
  * nested fields: `data.to is required` becomes `to is required`.
  */
-function inErrorForm(standard: ErrorAnswer): OwnErrorAnswer {
+function inErrorForm(standard: ErrorAnswer): CustomErrorAnswer {
   const status = ERROR_STATUSES.has(standard.status)
     ? standard.status
     : standard.status >= 500

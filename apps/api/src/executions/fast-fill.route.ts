@@ -1,6 +1,6 @@
 import { ServiceError } from "@causeway/domain";
 import { answerFor } from "@causeway/service-kit";
-import type { ErrorAnswer, OwnErrorAnswer } from "@causeway/service-kit";
+import type { ErrorAnswer, CustomErrorAnswer } from "@causeway/service-kit";
 import { fastFillError, fastFillRequest, fastFillUnknown, messageAnswer, usdOfInput } from "@causeway/wire";
 import type { FastFillOutcome } from "../balances/fast-fill.port.ts";
 import type { StoredAnswer } from "../http/idempotency.port.ts";
@@ -82,7 +82,7 @@ function usd(value: number | string): bigint {
 }
 
 /** Adds `code`, because some clients read the error code under this name. */
-function withCode(standard: ErrorAnswer): OwnErrorAnswer {
+function withCode(standard: ErrorAnswer): CustomErrorAnswer {
   return { ...standard, body: { ...standard.body, code: standard.body.errorCode } };
 }
 

@@ -64,8 +64,8 @@ interface TrackedTrail extends Record<string, unknown> {
   readonly finalBlock: bigint;
   readonly hashes: readonly string[];
 }
-// Includes former keys: following their nonces needs no key. Under load, most slots are mined in a known block
-// and only wait for it to become final.
+// Includes former keys: following their nonces needs no key. Under load, most slots are mined in a known
+// block and only wait for it to become final.
 const toTrack = readSlots(
   "read_slots_to_track",
   (p: Params<TrackedTrail>) => text`${slots.chainId} = ${p.chainId}

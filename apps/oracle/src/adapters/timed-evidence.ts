@@ -12,13 +12,13 @@ export function timedEvidence(registry: Registry): (source: EvidenceSource) => E
   });
   return (source) => {
     const { name } = source.chain;
-    const known = new Map<string, NoteDuration>();
+    const noteByKey = new Map<string, NoteDuration>();
     const note = (question: string, outcome: string, startedAtMs: number): void => {
       const key = `${question} ${outcome}`;
-      let observe = known.get(key);
+      let observe = noteByKey.get(key);
       if (observe === undefined) {
         observe = seriesOf({ chain: name, question, outcome });
-        known.set(key, observe);
+        noteByKey.set(key, observe);
       }
       observe(performance.now() - startedAtMs);
     };

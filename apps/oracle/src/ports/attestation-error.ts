@@ -1,8 +1,7 @@
 import type { OracleErrorCode } from "@causeway/wire";
 
 /**
- * Why there is no attestation, as a code and a message for the caller. Messages contain no secrets, and
- * of the request only names and ids.
+ * Why there is no attestation, as a code and a message for the caller. Messages contain no secrets.
  */
 export class AttestationError extends Error {
   override readonly name = "AttestationError";

@@ -16,6 +16,6 @@ export interface OracleEvents {
   /** A warning about peers that the operator should see. */
   peerWarning(route: string, warning: PeerWarning): void;
   peerCallEnded(route: string, report: PeerReport): void;
-  /** A signature was created, or failed. */
-  signed(ok: boolean): void;
+  /** The signing key created a signature, or failed to. */
+  signed(isSuccessful: boolean): void;
 }

@@ -7,8 +7,8 @@ export async function allInOrder<const P extends readonly Promise<unknown>[]>(
   promises: P,
 ): Promise<{ -readonly [I in keyof P]: Awaited<P[I]> }> {
   const settled = await Promise.allSettled(promises);
-  return settled.map((one) => {
-    if (one.status === "rejected") throw one.reason;
-    return one.value;
+  return settled.map((result) => {
+    if (result.status === "rejected") throw result.reason;
+    return result.value;
   }) as { -readonly [I in keyof P]: Awaited<P[I]> };
 }

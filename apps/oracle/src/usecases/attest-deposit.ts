@@ -21,11 +21,11 @@ import type {
 } from "@causeway/wire";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { rejected } from "../ports/attestation-error.ts";
-import type { ParsedRequest } from "../ports/attestation-kind.ts";
+import type { ParsedRequest } from "../ports/parsed-request.ts";
 import { canonicalValue } from "./canonical-json.ts";
 import { depositParts, DEPOSITS_PER_PART } from "./deposit-parts.ts";
 import { finalValue } from "./final-value.ts";
-import { depositoryOf, evidenceOf, familyOf, knownChain } from "./known-chain.ts";
+import { depositoryOf, evidenceOf, familyOf, requireChain } from "./require-chain.ts";
 import {
   executionSignaturesOf,
   executionSlot,
@@ -42,15 +42,15 @@ type UnsignedMessage = Pick<DepositMessage, "data" | "result">;
  * requested part, in chain order; empty if the part does not exist.
  * @throws ServiceError INVALID_REQUEST and AttestationError for an invalid request
  */
-export function attestDeposit(services: AttestationServices, owner: string) {
+export function attestDeposit(services: AttestationServices, localSigner: string) {
   const family = familyOf(services.chains);
 
   return (request: DepositAttestationRequest): ParsedRequest<DepositAttestationAnswer> => {
-    const known = knownChain(services.chains, request.chainId, "chainId");
-    const { chain } = known;
+    const attestedChain = requireChain(services.chains, request.chainId, "chainId");
+    const { chain } = attestedChain;
     const transactionId = canonicalTransactionId(chain.vmType, request.transactionId);
     const part = request.part ?? 0;
-    const asked = { chain, transactionId, part };
+    const requested = { chain, transactionId, part };
     const idOf = (message: UnsignedMessage): Hex32 =>
       depositoryDepositId(family, readDepositMessage(message));
     return {
@@ -59,21 +59,21 @@ export function attestDeposit(services: AttestationServices, owner: string) {
       signsNothing: ({ execution }) => execution === undefined,
       async attest(signal): Promise<DepositAttestationAnswer> {
         depositoryOf(chain, "chainId");
-        const found = finalValue(
-          await evidenceOf(known, signal).deposits(transactionId),
+        const transactionDeposits = finalValue(
+          await evidenceOf(attestedChain, signal).deposits(transactionId),
           "transactionId",
           `transaction ${transactionId} on ${chain.name}`,
         );
         signal.throwIfAborted();
-        return await signedDeposits(services, asked, found, idOf);
+        return await signDeposits(services, requested, transactionDeposits, idOf);
       },
-      route: depositRoute(services, owner, asked, idOf),
+      route: depositRoute(services, localSigner, requested, idOf),
     };
   };
 }
 
 /** The deposits that a request names. */
-interface AskedDeposits {
+interface RequestedDeposits {
   readonly chain: ConfiguredChain;
   readonly transactionId: string;
   /** Index in {@link depositParts}. */
@@ -84,7 +84,7 @@ interface AskedDeposits {
  * @throws AttestationError if the transaction is attested as a whole but a later part is requested, or if it
  * does not fit into one execution
  */
-function partOf(
+function depositsOfPart(
   hub: AttestationHub,
   part: number,
   { deposits, timestamp }: TransactionDeposits,
@@ -93,35 +93,37 @@ function partOf(
   if (part > 0)
     throw rejected(
       "part",
-      `part must be 0, because ${wholeReason(hub, timestamp)} and all deposits are in part 0`,
+      `part must be 0, because ${undividedReason(hub, timestamp)} and all deposits are in part 0`,
     );
   if (deposits.length > MAX_WHOLE_DEPOSITS)
     throw rejected(
       "transactionId",
       `transaction has ${deposits.length} deposits, but one execution contains at most ${MAX_WHOLE_DEPOSITS}; ` +
-        `it is not attested in parts because ${wholeReason(hub, timestamp)}`,
+        `it is not attested in parts because ${undividedReason(hub, timestamp)}`,
     );
   return deposits;
 }
 
-function wholeReason({ depositPartsSince }: AttestationHub, timestamp: bigint): string {
+function undividedReason({ depositPartsSince }: AttestationHub, timestamp: bigint): string {
   return depositPartsSince === undefined
     ? "the hub file has no depositPartsSince"
     : `its block (${timestamp}) is earlier than depositPartsSince (${depositPartsSince})`;
 }
 
-async function signedDeposits(
-  { sealer, hub }: AttestationServices,
-  { chain, transactionId, part }: AskedDeposits,
-  found: TransactionDeposits,
+async function signDeposits(
+  { attestationSigner, hub }: AttestationServices,
+  { chain, transactionId, part }: RequestedDeposits,
+  transactionDeposits: TransactionDeposits,
   idOf: (message: UnsignedMessage) => Hex32,
 ): Promise<DepositAttestationAnswer> {
-  const { depository, timestamp } = found;
-  const deposits = partOf(hub, part, found).map(({ depositId = NO_DEPOSIT_ID, ...deposit }) => ({
-    ...deposit,
-    depositId,
-    timestamp,
-  }));
+  const { depository, timestamp } = transactionDeposits;
+  const deposits = depositsOfPart(hub, part, transactionDeposits).map(
+    ({ depositId = NO_DEPOSIT_ID, ...deposit }) => ({
+      ...deposit,
+      depositId,
+      timestamp,
+    }),
+  );
   if (deposits.length === 0) return { messages: [] };
   const unsigned = deposits.map((deposit): UnsignedMessage => ({
     data: { chainId: chain.name, transactionId },
@@ -134,15 +136,15 @@ async function signedDeposits(
       amount: deposit.amount.toString(),
     },
   }));
-  const [execution, ...seals] = await Promise.all([
-    sealer.execution(depositExecution(chain, transactionId, part, deposits)),
-    ...unsigned.map((message) => sealer.message(idOf(message))),
+  const [execution, ...messageSignatures] = await Promise.all([
+    attestationSigner.signExecution(depositExecution(chain, transactionId, part, deposits)),
+    ...unsigned.map((message) => attestationSigner.signMessage(idOf(message))),
   ]);
   return {
-    messages: unsigned.map((message, at) => ({
+    messages: unsigned.map((message, index) => ({
       ...message,
       extraData: { timestamp: timestamp.toString() },
-      ...(seals[at] ?? { signatures: [] }),
+      ...(messageSignatures[index] ?? { signatures: [] }),
     })),
     execution: { ...execution, metadata: metadataOf(hub, chain, deposits) },
   };
@@ -164,8 +166,8 @@ function metadataOf(
 
 function depositRoute(
   { hub, executionDigest }: AttestationServices,
-  owner: string,
-  { chain, transactionId, part }: AskedDeposits,
+  localSigner: string,
+  { chain, transactionId, part }: RequestedDeposits,
   idOf: (message: UnsignedMessage) => Hex32,
 ): AttestationRoute<DepositAttestationAnswer> {
   return {
@@ -179,7 +181,8 @@ function depositRoute(
       if (!messages.every(({ data }) => data.chainId === chain.name && data.transactionId === transactionId))
         return undefined;
       if (execution === undefined) return { messages: [] };
-      if (messages.some((message) => hasId(message) && message.extraData === undefined)) return undefined;
+      if (messages.some((message) => hasDepositId(message) && message.extraData === undefined))
+        return undefined;
       // The signed mints prove the times, which the messages' signatures do not cover.
       const expected = depositExecution(chain, transactionId, part, messages.map(depositIn));
       if (!isSameExecution(expected, execution)) return undefined;
@@ -211,9 +214,9 @@ function depositRoute(
           ],
     withSignatures: ({ messages, execution, ...rest }, slots) => ({
       ...rest,
-      messages: messages.map(({ signature: _, ...message }, at) => ({
+      messages: messages.map(({ signature: _, ...message }, index) => ({
         ...message,
-        ...messageSignaturesOf(slots[at] ?? [], owner),
+        ...messageSignaturesOf(slots[index] ?? [], localSigner),
       })),
       ...(execution && {
         execution: { ...execution, signatures: executionSignaturesOf(slots[messages.length] ?? [], hub) },
@@ -236,14 +239,14 @@ function followsPartRule(hub: AttestationHub, part: number, messages: readonly D
   });
 }
 
-function hasId(message: DepositMessage): boolean {
+function hasDepositId(message: DepositMessage): boolean {
   return depositIn(message).depositId !== NO_DEPOSIT_ID;
 }
 
 /** The mint of a deposit without an id does not depend on the time, which is then omitted as unproven. */
 function withoutUnprovenTime(message: DepositMessage): DepositMessage {
   const { data, result, extraData, signatures } = message;
-  const isProven = extraData !== undefined && hasId(message);
+  const isProven = extraData !== undefined && hasDepositId(message);
   return {
     data,
     result,

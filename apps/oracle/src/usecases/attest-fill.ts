@@ -5,14 +5,14 @@ import { canonicalTransactionId, decodeAddress } from "@causeway/families";
 import { fillAttestationAnswer } from "@causeway/wire";
 import type { FillAttestationAnswer, FillAttestationRequest } from "@causeway/wire";
 import { rejected } from "../ports/attestation-error.ts";
-import type { ParsedRequest } from "../ports/attestation-kind.ts";
+import type { ParsedRequest } from "../ports/parsed-request.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { finalValue } from "./final-value.ts";
 import { allInOrder } from "./all-in-order.ts";
-import { evidenceOf, familyOf, knownChain } from "./known-chain.ts";
-import { mustFollowDeposits } from "./paid-in-time.ts";
+import { evidenceOf, familyOf, requireChain } from "./require-chain.ts";
+import { assertFollowsDeposits } from "./paid-in-time.ts";
 import { readSignedOrder } from "./read-order.ts";
-import { groupedReceipts } from "./receipts.ts";
+import { groupReceipts } from "./receipts.ts";
 import { creditsOf, readClaimedInputs, settledInputs } from "./settled-inputs.ts";
 import { settlementRoute } from "./settlement-route.ts";
 import { messageDifference } from "./message-difference.ts";
@@ -23,30 +23,30 @@ import { assertDepositedInFull } from "./deposited-in-full.ts";
  * the solver, less the order's fees.
  * @throws ServiceError INVALID_REQUEST and AttestationError for an invalid request
  */
-export function attestFill(services: AttestationServices, owner: string) {
-  const { chains, hub, sealer } = services;
+export function attestFill(services: AttestationServices, localSigner: string) {
+  const { chains, hub, attestationSigner } = services;
   const family = familyOf(chains);
 
   return (request: FillAttestationRequest): ParsedRequest<FillAttestationAnswer> => {
     const signed = readSignedOrder(chains, request.order, request.orderSignature);
     const { order, json, orderId, signature } = signed;
     const claimed = readClaimedInputs(chains, signed, request.inputs);
-    const paying = knownChain(chains, order.output.chainId, "order.output.chainId");
-    const vm = paying.chain.vmType;
+    const outputChain = requireChain(chains, order.output.chainId, "order.output.chainId");
+    const vm = outputChain.chain.vmType;
     const transactionId = canonicalTransactionId(vm, request.fill.transactionId, "fill.transactionId");
-    const wanted = groupedReceipts(
+    const requiredReceipts = groupReceipts(
       order.output.payments.map(({ recipient, currency, minimumAmount }) => ({
         recipient: decodeAddress(vm, recipient),
         currency: decodeAddress(vm, currency),
         minimum: minimumAmount,
       })),
     );
-    const entries = { inputs: [...claimed], fill: { transactionId } };
-    const messageData: SolverFillMessage["data"] = { order, orderId, orderSignature: signature, ...entries };
+    const claims = { inputs: [...claimed], fill: { transactionId } };
+    const messageData: SolverFillMessage["data"] = { order, orderId, orderSignature: signature, ...claims };
     const data: FillAttestationAnswer["message"]["data"] = {
       order: json,
       orderSignature: signature,
-      ...entries,
+      ...claims,
     };
     const idempotencyKey = fillKey(hub.settlementKey, {
       orderId,
@@ -66,28 +66,28 @@ export function attestFill(services: AttestationServices, owner: string) {
       async attest(signal): Promise<FillAttestationAnswer> {
         const [inputs, evidence] = await allInOrder([
           settledInputs(chains, signed, claimed, signal),
-          evidenceOf(paying, signal).payments(transactionId, {
+          evidenceOf(outputChain, signal).payments(transactionId, {
             orderId,
             solver: order.solver,
             deadline: order.output.deadline,
             extraData: order.output.extraData,
-            receipts: wanted.map(({ recipient, currency }) => ({ recipient, currency })),
+            receipts: requiredReceipts.map(({ recipient, currency }) => ({ recipient, currency })),
             calls: order.output.calls,
           }),
         ]);
         const field = "fill.transactionId";
-        const paid = finalValue(evidence, field, `fill ${transactionId} on ${paying.chain.name}`);
-        mustFollowDeposits(
+        const paid = finalValue(evidence, field, `fill ${transactionId} on ${outputChain.chain.name}`);
+        assertFollowsDeposits(
           inputs,
-          { chain: paying.chain, timestamp: paid.timestamp, height: paid.height },
+          { chain: outputChain.chain, timestamp: paid.timestamp, height: paid.height },
           field,
           hub.fillLeadSeconds,
         );
-        for (const [at, { minimum, positions }] of wanted.entries())
-          if ((paid.amounts[at] ?? 0n) < minimum)
+        for (const [index, { minimum, positions }] of requiredReceipts.entries())
+          if ((paid.amounts[index] ?? 0n) < minimum)
             throw rejected(
               field,
-              `fill of order output payment ${positions.join(", ")} must be at least ${minimum}, got ${paid.amounts[at] ?? 0n}`,
+              `fill of order output payment ${positions.join(", ")} must be at least ${minimum}, got ${paid.amounts[index] ?? 0n}`,
             );
         const difference = messageDifference(
           order,
@@ -95,9 +95,9 @@ export function attestFill(services: AttestationServices, owner: string) {
         );
         if (hub.settlementKey === "payment") assertDepositedInFull(order, inputs);
         signal.throwIfAborted();
-        const [seal, execution] = await Promise.all([
-          sealer.message(messageId(difference)),
-          sealer.execution({
+        const [messageSignatures, execution] = await Promise.all([
+          attestationSigner.signMessage(messageId(difference)),
+          attestationSigner.signExecution({
             idempotencyKey,
             actions: fillActions(family, order, creditsOf(signed, inputs)),
           }),
@@ -106,12 +106,12 @@ export function attestFill(services: AttestationServices, owner: string) {
           message: {
             data,
             result: { orderId, status: 1, totalWeightedInputPaymentBpsDiff: difference.toString() },
-            ...seal,
+            ...messageSignatures,
           },
           execution,
         };
       },
-      route: settlementRoute(services, owner, {
+      route: settlementRoute(services, localSigner, {
         path: "/attestations/solver-fills/v1",
         data,
         orderId,

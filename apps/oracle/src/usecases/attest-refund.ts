@@ -4,12 +4,12 @@ import type { Hex32 } from "@causeway/domain";
 import { refundAttestationAnswer } from "@causeway/wire";
 import type { RefundAttestationAnswer, RefundAttestationRequest } from "@causeway/wire";
 import { invalid, rejected } from "../ports/attestation-error.ts";
-import type { ParsedRequest } from "../ports/attestation-kind.ts";
+import type { ParsedRequest } from "../ports/parsed-request.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { finalValue } from "./final-value.ts";
 import { allInOrder } from "./all-in-order.ts";
-import { evidenceOf, familyOf } from "./known-chain.ts";
-import { mustFollowDeposits } from "./paid-in-time.ts";
+import { evidenceOf, familyOf } from "./require-chain.ts";
+import { assertFollowsDeposits } from "./paid-in-time.ts";
 import { readSignedOrder } from "./read-order.ts";
 import type { SignedOrder } from "./read-order.ts";
 import { readClaimedRefunds, refundPayments } from "./refund-plan.ts";
@@ -25,8 +25,8 @@ import { assertRefundsWithinDeposits } from "./deposited-in-full.ts";
  * the depositors on chain.
  * @throws ServiceError INVALID_REQUEST and AttestationError for an invalid request
  */
-export function attestRefund(services: AttestationServices, owner: string) {
-  const { chains, hub, sealer } = services;
+export function attestRefund(services: AttestationServices, localSigner: string) {
+  const { chains, hub, attestationSigner } = services;
   const family = familyOf(chains);
 
   return (request: RefundAttestationRequest): ParsedRequest<RefundAttestationAnswer> => {
@@ -36,7 +36,7 @@ export function attestRefund(services: AttestationServices, owner: string) {
     const refunds = readClaimedRefunds(chains, signed, request.refunds);
     const first = refunds[0];
     if (first === undefined) throw invalid("refunds", "refunds must not be empty");
-    const entries = {
+    const claims = {
       inputs: [...claimed],
       refunds: refunds.map(({ transactionId, inputIndex, refundIndex }) => ({
         transactionId,
@@ -48,19 +48,19 @@ export function attestRefund(services: AttestationServices, owner: string) {
       order,
       orderId,
       orderSignature: signature,
-      ...entries,
+      ...claims,
     };
     const data: RefundAttestationAnswer["message"]["data"] = {
       order: json,
       orderSignature: signature,
-      ...entries,
+      ...claims,
     };
     const idempotencyKey = refundKey(
       hub.settlementKey,
       {
         orderId,
         onchainIds: claimed.map(({ onchainId }) => onchainId),
-        payment: { chain: first.chain.chain.name, transactionId: first.transactionId },
+        payment: { chain: first.attestedChain.chain.name, transactionId: first.transactionId },
       },
       order.inputs.length,
     );
@@ -71,8 +71,8 @@ export function attestRefund(services: AttestationServices, owner: string) {
       });
 
     return {
-      family: first.chain.chain.vmType,
-      key: `${orderId}:${signature}:${JSON.stringify(entries)}`,
+      family: first.attestedChain.chain.vmType,
+      key: `${orderId}:${signature}:${JSON.stringify(claims)}`,
       signsNothing: () => false,
       async attest(signal): Promise<RefundAttestationAnswer> {
         const inputs = await settledInputs(chains, signed, claimed, signal);
@@ -81,16 +81,16 @@ export function attestRefund(services: AttestationServices, owner: string) {
           inputs.map(({ deposit }) => deposit.amount),
         );
         const payments = refundPayments(refunds, inputs, difference);
-        if (hub.settlementKey === "payment" && order.inputs.length > 1) mustNotBeFills(signed, payments);
+        if (hub.settlementKey === "payment" && order.inputs.length > 1) assertNotFills(signed, payments);
         const paid = await allInOrder(
-          payments.map(async (payment) => await mustHaveBeenPaid(signed, payment, inputs, signal)),
+          payments.map(async (payment) => await readPaidAmounts(signed, payment, inputs, signal)),
         );
         if (hub.settlementKey === "payment")
           assertRefundsWithinDeposits(order, refunds, payments, paid, inputs);
         signal.throwIfAborted();
-        const [seal, execution] = await Promise.all([
-          sealer.message(messageId(difference)),
-          sealer.execution({
+        const [messageSignatures, execution] = await Promise.all([
+          attestationSigner.signMessage(messageId(difference)),
+          attestationSigner.signExecution({
             idempotencyKey,
             actions: refundActions(family, order, creditsOf(signed, inputs)),
           }),
@@ -99,12 +99,12 @@ export function attestRefund(services: AttestationServices, owner: string) {
           message: {
             data,
             result: { orderId, status: 1, totalWeightedInputPaymentBpsDiff: difference.toString() },
-            ...seal,
+            ...messageSignatures,
           },
           execution,
         };
       },
-      route: settlementRoute(services, owner, {
+      route: settlementRoute(services, localSigner, {
         path: "/attestations/solver-refunds/v1",
         data,
         orderId,
@@ -123,12 +123,12 @@ export function attestRefund(services: AttestationServices, owner: string) {
  * The refund of an order with several inputs has its own idempotency key, so none of its payments may also
  * count toward the order's fill.
  */
-function mustNotBeFills({ json }: SignedOrder, payments: readonly RefundPayment[]): void {
+function assertNotFills({ json }: SignedOrder, payments: readonly RefundPayment[]): void {
   const { output } = json;
-  for (const { chain, wanted } of payments)
-    for (const { recipient, currency } of wanted)
+  for (const { attestedChain, receipts } of payments)
+    for (const { recipient, currency } of receipts)
       if (
-        chain.chain.name === output.chainId &&
+        attestedChain.chain.name === output.chainId &&
         output.payments.some((payment) => payment.recipient === recipient && payment.currency === currency)
       )
         throw rejected(
@@ -137,29 +137,37 @@ function mustNotBeFills({ json }: SignedOrder, payments: readonly RefundPayment[
         );
 }
 
-async function mustHaveBeenPaid(
+/**
+ * The amounts that a refund transaction paid, in base units, by index of the payment's receipts.
+ * @throws AttestationError if it is not final, precedes its deposits, or paid less than a receipt's minimum
+ */
+async function readPaidAmounts(
   { orderId, order }: SignedOrder,
-  { chain, transactionId, deadline, extraData, wanted, inputIndexes }: RefundPayment,
+  { attestedChain, transactionId, deadline, extraData, receipts, inputIndexes }: RefundPayment,
   inputs: readonly SettledInput[],
   signal: AbortSignal,
 ): Promise<readonly bigint[]> {
   const field = "refunds";
-  const evidence = await evidenceOf(chain, signal).payments(transactionId, {
+  const evidence = await evidenceOf(attestedChain, signal).payments(transactionId, {
     orderId,
     solver: order.solver,
     deadline,
     extraData,
-    receipts: wanted.map(({ recipient, currency }) => ({ recipient, currency })),
+    receipts: receipts.map(({ recipient, currency }) => ({ recipient, currency })),
     calls: [],
   });
-  const paid = finalValue(evidence, field, `refund ${transactionId} on ${chain.chain.name}`);
+  const paid = finalValue(evidence, field, `refund ${transactionId} on ${attestedChain.chain.name}`);
   const refunded = inputIndexes.flatMap((index) => inputs[index] ?? []);
-  mustFollowDeposits(refunded, { chain: chain.chain, timestamp: paid.timestamp, height: paid.height }, field);
-  for (const [at, { minimum }] of wanted.entries())
-    if ((paid.amounts[at] ?? 0n) < minimum)
+  assertFollowsDeposits(
+    refunded,
+    { chain: attestedChain.chain, timestamp: paid.timestamp, height: paid.height },
+    field,
+  );
+  for (const [index, { minimum }] of receipts.entries())
+    if ((paid.amounts[index] ?? 0n) < minimum)
       throw rejected(
         field,
-        `refund for order input ${inputIndexes.join(", ")} must be at least ${minimum}, got ${paid.amounts[at] ?? 0n}`,
+        `refund for order input ${inputIndexes.join(", ")} must be at least ${minimum}, got ${paid.amounts[index] ?? 0n}`,
       );
   return paid.amounts;
 }

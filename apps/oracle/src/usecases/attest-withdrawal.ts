@@ -12,13 +12,13 @@ import { canonicalTransactionId } from "@causeway/families";
 import { withdrawalAttestationAnswer } from "@causeway/wire";
 import type { WithdrawalAttestationAnswer, WithdrawalAttestationRequest } from "@causeway/wire";
 import { invalid, rejected } from "../ports/attestation-error.ts";
-import type { ParsedRequest } from "../ports/attestation-kind.ts";
+import type { ParsedRequest } from "../ports/parsed-request.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
 import { finalValue } from "./final-value.ts";
 import { readHubWithdrawal } from "./hub-withdrawal.ts";
 import type { HubWithdrawal } from "./hub-withdrawal.ts";
-import { depositoryOf, evidenceOf, familyOf, knownChain } from "./known-chain.ts";
+import { depositoryOf, evidenceOf, familyOf, requireChain } from "./require-chain.ts";
 import {
   executionSignaturesOf,
   executionSlot,
@@ -38,13 +38,13 @@ type Message = Pick<WithdrawalAttestationAnswer["message"], "data" | "result">;
  * because another payload of the withdrawal might still be executed.
  * @throws ServiceError INVALID_REQUEST and AttestationError for an invalid request
  */
-export function attestWithdrawal(services: AttestationServices, owner: string) {
+export function attestWithdrawal(services: AttestationServices, localSigner: string) {
   const { chains } = services;
   const family = familyOf(chains);
 
   return (request: WithdrawalAttestationRequest): ParsedRequest<WithdrawalAttestationAnswer> => {
-    const known = knownChain(chains, request.chainId, "chainId");
-    const { chain } = known;
+    const attestedChain = requireChain(chains, request.chainId, "chainId");
+    const { chain } = attestedChain;
     const requested = readHubWithdrawal(
       chains,
       request.withdrawalAddressRequest,
@@ -77,34 +77,39 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
       async attest(signal): Promise<WithdrawalAttestationAnswer> {
         depositoryOf(chain, "chainId");
         const evidence = finalValue(
-          await evidenceOf(known, signal).withdrawal(payload, hint),
+          await evidenceOf(attestedChain, signal).withdrawal(payload, hint),
           "withdrawal",
           `withdrawal on ${chain.name}`,
         );
-        mustPay(evidence, requested);
+        assertPaysWithdrawal(evidence, requested);
         signal.throwIfAborted();
-        const found = { ...evidence, depository: await recordedDepository(services, requested, evidence) };
+        const withdrawal = {
+          ...evidence,
+          depository: await recordedDepository(services, requested, evidence),
+        };
         const message: Message = {
           data,
           result: {
-            withdrawalId: found.withdrawalId,
-            depository: found.depository,
-            status: WITHDRAWAL_STATUS[found.status],
+            withdrawalId: withdrawal.withdrawalId,
+            depository: withdrawal.depository,
+            status: WITHDRAWAL_STATUS[withdrawal.status],
           },
         };
-        if (found.status === "pending") return { message: { ...message, signatures: [] } };
+        if (withdrawal.status === "pending") return { message: { ...message, signatures: [] } };
         signal.throwIfAborted();
-        await mustBeItsPayload(services, requested, payload, found);
+        await assertPayloadOfWithdrawal(services, requested, payload, withdrawal);
         signal.throwIfAborted();
-        const { withdrawalId, status, depository, amount } = found;
+        const { withdrawalId, status, depository, amount } = withdrawal;
         const accounts = { ...requested, address: requested.addressFor(depository) };
-        const [seal, execution] = await Promise.all([
-          services.sealer.message(idOf(message)),
-          services.sealer.execution(withdrawalExecution(withdrawalId, status, accounts, amount)),
+        const [messageSignatures, execution] = await Promise.all([
+          services.attestationSigner.signMessage(idOf(message)),
+          services.attestationSigner.signExecution(
+            withdrawalExecution(withdrawalId, status, accounts, amount),
+          ),
         ]);
-        return { message: { ...message, ...seal }, execution };
+        return { message: { ...message, ...messageSignatures }, execution };
       },
-      route: withdrawalRoute(services, owner, requested, data, idOf),
+      route: withdrawalRoute(services, localSigner, requested, data, idOf),
     };
   };
 }
@@ -113,7 +118,7 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
  * The payload must match the withdrawal exactly; otherwise one user's payment would settle another user's
  * withdrawal.
  */
-function mustPay({ recipient, currency }: WithdrawalAnswer, { fields }: HubWithdrawal): void {
+function assertPaysWithdrawal({ recipient, currency }: WithdrawalAnswer, { fields }: HubWithdrawal): void {
   const where = "withdrawalAddressRequest";
   if (currency !== fields.currency)
     throw rejected(
@@ -137,8 +142,9 @@ async function recordedDepository(
   { depository, formerDepositories = [], withdrawalId }: WithdrawalAnswer,
 ): Promise<string> {
   if (hub.allocatorAddress === undefined || formerDepositories.length === 0) return depository;
-  for (const one of [depository, ...formerDepositories])
-    if ((await hubReader.recordedWithdrawal(requested.addressFor(one))) === withdrawalId) return one;
+  for (const candidate of [depository, ...formerDepositories])
+    if ((await hubReader.recordedWithdrawal(requested.addressFor(candidate))) === withdrawalId)
+      return candidate;
   return depository;
 }
 
@@ -147,7 +153,7 @@ async function recordedDepository(
  * the nonce derived from the withdrawal address. With recipient and currency alone, one payment could burn
  * the amounts of several withdrawals of the same owner.
  */
-async function mustBeItsPayload(
+async function assertPayloadOfWithdrawal(
   { hub, hubReader }: AttestationServices,
   requested: HubWithdrawal,
   payload: Hex,
@@ -171,7 +177,7 @@ async function mustBeItsPayload(
 
 function withdrawalRoute(
   { hub, executionDigest }: AttestationServices,
-  owner: string,
+  localSigner: string,
   requested: HubWithdrawal,
   data: Message["data"],
   idOf: (message: Message) => Hex32,
@@ -184,11 +190,16 @@ function withdrawalRoute(
       const { message, execution } = parsed.data;
       if (canonicalJson(message.data) !== canonicalJson(data)) return undefined;
       const isPending = message.result.status === WITHDRAWAL_STATUS.pending;
-      const own = { data, result: message.result };
+      const unsignedMessage = { data, result: message.result };
       if (isPending || execution === undefined)
-        return isPending && execution === undefined ? { message: { ...own, signatures: [] } } : undefined;
+        return isPending && execution === undefined
+          ? { message: { ...unsignedMessage, signatures: [] } }
+          : undefined;
       if (!settles(requested, message, execution)) return undefined;
-      return { message: { ...own, signatures: message.signatures }, execution: signedPart(execution) };
+      return {
+        message: { ...unsignedMessage, signatures: message.signatures },
+        execution: signedPart(execution),
+      };
     },
     unsigned: ({ message, execution }) =>
       canonicalValue({
@@ -202,7 +213,7 @@ function withdrawalRoute(
     withSignatures({ message: { signature: _, ...message }, execution, ...rest }, slots) {
       return {
         ...rest,
-        message: { ...message, ...messageSignaturesOf(slots[0] ?? [], owner) },
+        message: { ...message, ...messageSignaturesOf(slots[0] ?? [], localSigner) },
         ...(execution && {
           execution: { ...execution, signatures: executionSignaturesOf(slots[1] ?? [], hub) },
         }),

@@ -4,7 +4,7 @@ import type { AttestationHub, Hex, Hex32 } from "@causeway/domain";
 import { withdrawalInitiatedAnswer } from "@causeway/wire";
 import type { PayloadParams, WithdrawalInitiatedAnswer, WithdrawalInitiatedRequest } from "@causeway/wire";
 import { rejected } from "../ports/attestation-error.ts";
-import type { ParsedRequest } from "../ports/attestation-kind.ts";
+import type { ParsedRequest } from "../ports/parsed-request.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
 import { assertConcludable, readWithdrawalOrder } from "./withdrawal-order.ts";
@@ -19,24 +19,24 @@ import type { WithdrawalOrder } from "./withdrawal-order.ts";
  * @throws ServiceError INVALID_REQUEST and AttestationError for an invalid request
  */
 export function confirmWithdrawal(services: AttestationServices) {
-  const { hub, hubReader, sealer } = services;
+  const { hub, hubReader, attestationSigner } = services;
 
   return (request: WithdrawalInitiatedRequest): ParsedRequest<WithdrawalInitiatedAnswer> => {
-    const ordered = readWithdrawalOrder(services, request);
-    const { requested, amount, address } = ordered;
-    const submitted = submittedRequest(ordered);
+    const withdrawal = readWithdrawalOrder(services, request);
+    const { requested, amount, address } = withdrawal;
+    const submitRequest = submitRequestOf(withdrawal);
     const unsigned: WithdrawalInitiatedAnswer = {
       message: {
-        data: ordered.echo,
-        result: { proofOfWithdrawalAddressBalance: balanceProof(ordered), withdrawalAddress: address },
+        data: withdrawal.echo,
+        result: { proofOfWithdrawalAddressBalance: balanceProof(withdrawal), withdrawalAddress: address },
       },
     };
     return {
       family: requested.chain.vmType,
-      key: JSON.stringify(ordered.echo),
+      key: JSON.stringify(withdrawal.echo),
       signsNothing: ({ payloadParams }) => payloadParams === undefined,
       async attest(signal): Promise<WithdrawalInitiatedAnswer> {
-        assertConcludable(services, ordered);
+        assertConcludable(services, withdrawal);
         const balance = await hubReader.balanceOf(address, requested.tokenId);
         if (balance < amount)
           throw rejected(
@@ -47,27 +47,25 @@ export function confirmWithdrawal(services: AttestationServices) {
         signal.throwIfAborted();
         return {
           ...unsigned,
-          payloadParams: { ...wireParams(submitted), signatures: await sealer.withdrawal(submitted) },
+          payloadParams: {
+            ...wireParams(submitRequest),
+            signatures: await attestationSigner.signWithdrawal(submitRequest),
+          },
         };
       },
-      route: initiatedRoute(hub, unsigned, submitted),
+      route: initiatedRoute(hub, unsigned, submitRequest),
     };
   };
 }
 
-function submittedRequest({
-  requested,
-  depository,
-  amount,
-  address,
-}: WithdrawalOrder): SubmitWithdrawRequest {
+function submitRequestOf({ requested, depository, amount, address }: WithdrawalOrder): SubmitWithdrawRequest {
   const { currency, recipient, withdrawalNonce: nonce } = requested.fields;
   const { hubChainId } = requested.chain;
   return withdrawRequestOf({ hubChainId, depository, currency, recipient, nonce, address, amount });
 }
 
-function wireParams(submitted: SubmitWithdrawRequest): Omit<PayloadParams, "signatures"> {
-  const { chainId, receiver, amount, ...rest } = submitted;
+function wireParams(submitRequest: SubmitWithdrawRequest): Omit<PayloadParams, "signatures"> {
+  const { chainId, receiver, amount, ...rest } = submitRequest;
   return { ...rest, chainId: chainId.toString(), amount: amount.toString(), recipient: receiver };
 }
 
@@ -80,12 +78,12 @@ function balanceProof({ requested, amount, address }: WithdrawalOrder): Hex {
 function initiatedRoute(
   hub: AttestationHub,
   expected: WithdrawalInitiatedAnswer,
-  submitted: SubmitWithdrawRequest,
+  submitRequest: SubmitWithdrawRequest,
 ): AttestationRoute<WithdrawalInitiatedAnswer> {
   const { allocatorAddress } = hub;
-  const params = allocatorAddress === undefined ? null : wireParams(submitted);
+  const params = allocatorAddress === undefined ? null : wireParams(submitRequest);
   // The request determines the whole payload: a peer can only add its signature.
-  const wanted = (): string => canonicalJson({ message: expected.message, payloadParams: params });
+  const expectedJson = (): string => canonicalJson({ message: expected.message, payloadParams: params });
   const unsigned = ({ message, payloadParams }: WithdrawalInitiatedAnswer): unknown => {
     if (payloadParams === undefined) return canonicalValue({ message, payloadParams: null });
     const { signatures: _, ...rest } = payloadParams;
@@ -96,7 +94,7 @@ function initiatedRoute(
     path: "/attestations/withdrawal-initiated/v1",
     parse(json) {
       const parsed = withdrawalInitiatedAnswer.safeParse(json);
-      if (!parsed.success || canonicalJson(unsigned(parsed.data)) !== wanted()) return undefined;
+      if (!parsed.success || canonicalJson(unsigned(parsed.data)) !== expectedJson()) return undefined;
       const { payloadParams } = parsed.data;
       return payloadParams === undefined || params === null
         ? expected
@@ -110,13 +108,14 @@ function initiatedRoute(
             {
               digest: submitWithdrawRequestDigest(
                 { chainId: hub.chainId, verifyingContract: allocatorAddress },
-                submitted,
+                submitRequest,
               ),
               domain,
               signatures: payloadParams.signatures
                 .filter(
-                  (one) =>
-                    `${one.allocatorSpenderChainId}:${one.allocatorSpenderContract.toLowerCase()}` === domain,
+                  (payloadSignature) =>
+                    `${payloadSignature.allocatorSpenderChainId}:${payloadSignature.allocatorSpenderContract.toLowerCase()}` ===
+                    domain,
                 )
                 .map(({ oracleSigner, signature }) => ({
                   signer: oracleSigner.toLowerCase(),

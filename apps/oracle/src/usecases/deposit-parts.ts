@@ -11,14 +11,14 @@ export const DEPOSITS_PER_PART = 64;
 export function depositParts<Deposit extends Pick<DepositEvidence, "isBare">>(
   deposits: readonly Deposit[],
 ): readonly (readonly Deposit[])[] {
-  const made = deposits.filter(({ isBare }) => isBare !== true);
+  const withOrder = deposits.filter(({ isBare }) => isBare !== true);
   const bare = deposits.filter(({ isBare }) => isBare === true);
-  return [...partsOf(made), ...partsOf(bare)];
+  return [...splitIntoParts(withOrder), ...splitIntoParts(bare)];
 }
 
-function partsOf<Deposit>(deposits: readonly Deposit[]): readonly (readonly Deposit[])[] {
+function splitIntoParts<Deposit>(deposits: readonly Deposit[]): readonly (readonly Deposit[])[] {
   const parts: (readonly Deposit[])[] = [];
-  for (let at = 0; at < deposits.length; at += DEPOSITS_PER_PART)
-    parts.push(deposits.slice(at, at + DEPOSITS_PER_PART));
+  for (let start = 0; start < deposits.length; start += DEPOSITS_PER_PART)
+    parts.push(deposits.slice(start, start + DEPOSITS_PER_PART));
   return parts;
 }

@@ -4,23 +4,28 @@ import type { ClaimedRefund, RefundPayment } from "./refund-plan.ts";
 import type { SettledInput } from "./settled-inputs.ts";
 import { assertDepositedInFull, assertRefundsWithinDeposits } from "./deposited-in-full.ts";
 
-const chain = { chain: { name: "base" } };
+const attestedChain = { chain: { name: "base" } };
 const order = { inputs: [{ payment: { amount: 1_000n } }] } as unknown as Order;
 
 /** Checks a refund of `paid` in the currency to a deposit of `amount` USDC. */
 function refund(currency: string, paid: bigint, amount: bigint): () => void {
-  const claimed = [{ chain, option: { currency }, inputIndex: 0 }] as unknown as ClaimedRefund[];
-  const payments = [{ chain, wanted: [{ currency }] }] as unknown as RefundPayment[];
-  const inputs = [{ chain: chain.chain, deposit: { currency: "usdc", amount } }] as unknown as SettledInput[];
+  const claimed = [{ attestedChain, option: { currency }, inputIndex: 0 }] as unknown as ClaimedRefund[];
+  const payments = [{ attestedChain, receipts: [{ currency }] }] as unknown as RefundPayment[];
+  const inputs = [
+    { chain: attestedChain.chain, deposit: { currency: "usdc", amount } },
+  ] as unknown as SettledInput[];
   return () => assertRefundsWithinDeposits(order, claimed, payments, [[paid]], inputs);
 }
 
 test("refuses to settle a fill for a smaller deposit than the order's, and names the input and both amounts", () => {
-  const whole = {
+  const twoInputOrder = {
     inputs: [{ payment: { amount: 50n } }, { payment: { amount: 1_000n } }],
   } as unknown as Order;
   const fill = (amount: bigint) => () =>
-    assertDepositedInFull(whole, [{ deposit: { amount: 50n } }, { deposit: { amount } }] as SettledInput[]);
+    assertDepositedInFull(twoInputOrder, [
+      { deposit: { amount: 50n } },
+      { deposit: { amount } },
+    ] as SettledInput[]);
   expect(fill(1_000n)).not.toThrow();
   expect(fill(999n)).toThrow("the deposit for order input 1 must be at least 1000, got 999");
 });

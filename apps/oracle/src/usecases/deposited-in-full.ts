@@ -14,18 +14,18 @@ import type { SettledInput } from "./settled-inputs.ts";
  * @throws AttestationError rejected
  */
 export function assertDepositedInFull(order: Order, inputs: readonly SettledInput[]): void {
-  for (const [at, { deposit }] of inputs.entries())
-    if (!isDepositedInFull(order, inputs, at))
+  for (const [index, { deposit }] of inputs.entries())
+    if (!isDepositedInFull(order, inputs, index))
       throw rejected(
         "inputs",
-        `the deposit for order input ${at} must be at least ${order.inputs[at]?.payment.amount}, got ${deposit.amount}: a smaller one must be refunded, not filled`,
+        `the deposit for order input ${index} must be at least ${order.inputs[index]?.payment.amount}, got ${deposit.amount}: a smaller one must be refunded, not filled`,
       );
 }
 
 /**
  * Refunds must not exceed deposits, summed per currency and chain. If an input was deposited in another
  * currency, amounts are not comparable; then every input must have been deposited in full.
- * @param paid the received amounts: by index of the payment, then of its wanted receipt
+ * @param paid the received amounts: by index of the payment, then of its receipt
  * @param inputs by index in the order
  * @throws AttestationError rejected
  */
@@ -37,20 +37,20 @@ export function assertRefundsWithinDeposits(
   inputs: readonly SettledInput[],
 ): void {
   const paidByAsset = new Map<string, bigint>();
-  for (const [i, { chain, wanted }] of payments.entries())
-    for (const [j, { currency }] of wanted.entries()) {
-      const asset = assetOf(chain.chain.name, currency);
+  for (const [i, { attestedChain, receipts }] of payments.entries())
+    for (const [j, { currency }] of receipts.entries()) {
+      const asset = assetOf(attestedChain.chain.name, currency);
       paidByAsset.set(asset, (paidByAsset.get(asset) ?? 0n) + (paid[i]?.[j] ?? 0n));
     }
   for (const [asset, sum] of paidByAsset) {
     const refunded = refunds
-      .filter(({ chain, option }) => assetOf(chain.chain.name, option.currency) === asset)
+      .filter(({ attestedChain, option }) => assetOf(attestedChain.chain.name, option.currency) === asset)
       .map(({ inputIndex }) => inputIndex);
-    const isSame = refunded.every((at) => assetOfInput(inputs[at]) === asset);
-    const deposited = refunded.reduce((total, at) => total + (inputs[at]?.deposit.amount ?? 0n), 0n);
-    if (isSame && sum > deposited)
+    const isSameAsset = refunded.every((index) => assetOfInput(inputs[index]) === asset);
+    const deposited = refunded.reduce((total, index) => total + (inputs[index]?.deposit.amount ?? 0n), 0n);
+    if (isSameAsset && sum > deposited)
       throw rejected("refunds", `refunds must not exceed the deposited amount ${deposited}, got ${sum}`);
-    if (!isSame && !refunded.every((at) => isDepositedInFull(order, inputs, at)))
+    if (!isSameAsset && !refunded.every((index) => isDepositedInFull(order, inputs, index)))
       throw rejected(
         "refunds",
         "refunds in a currency other than that of the deposits require that the order's inputs were deposited in full",
@@ -58,10 +58,10 @@ export function assertRefundsWithinDeposits(
   }
 }
 
-function isDepositedInFull(order: Order, inputs: readonly SettledInput[], at: number): boolean {
-  const asked = order.inputs[at]?.payment.amount;
-  const deposited = inputs[at]?.deposit.amount;
-  return asked !== undefined && deposited !== undefined && deposited >= asked;
+function isDepositedInFull(order: Order, inputs: readonly SettledInput[], index: number): boolean {
+  const requested = order.inputs[index]?.payment.amount;
+  const deposited = inputs[index]?.deposit.amount;
+  return requested !== undefined && deposited !== undefined && deposited >= requested;
 }
 
 function assetOfInput(input: SettledInput | undefined): string | undefined {

@@ -3,12 +3,12 @@ import type { WithdrawalRequestTexts } from "@causeway/attest";
 import type { Address, Hex32 } from "@causeway/domain";
 import { canonicalAddress, type ConfiguredChain } from "@causeway/families";
 import type { AttestedChains } from "../ports/attested-chains.ts";
-import { knownChain } from "./known-chain.ts";
+import { requireChain } from "./require-chain.ts";
 
 /** The owner and target of a withdrawal, as requests name them. */
 export type WithdrawalTexts = Omit<WithdrawalRequestTexts, "settlementChainId" | "expectedAmount">;
 
-/** The same in canonical format, with its hub accounts. */
+/** A withdrawal in canonical format, with its hub accounts. */
 export interface HubWithdrawal {
   readonly chain: ConfiguredChain;
   readonly fields: WithdrawalTexts & { readonly withdrawalNonce: Hex32 };
@@ -23,21 +23,21 @@ export interface HubWithdrawal {
  * @param path prefix of the field names in errors, with a trailing dot, or empty
  * @throws ServiceError INVALID_REQUEST, AttestationError not_found for a chain
  */
-export function readHubWithdrawal(chains: AttestedChains, given: WithdrawalTexts, path = ""): HubWithdrawal {
-  const { chain } = knownChain(chains, given.chainId, `${path}chainId`);
-  const home = knownChain(chains, given.withdrawerChainId, `${path}withdrawerChainId`).chain;
-  const currency = canonicalAddress(chain.vmType, given.currency, `${path}currency`);
-  const recipient = canonicalAddress(chain.vmType, given.recipient, `${path}recipient`);
-  const withdrawer = canonicalAddress(home.vmType, given.withdrawer, `${path}withdrawer`);
-  const withdrawalNonce = given.withdrawalNonce.toLowerCase() as Hex32;
-  const ownerAlias = hubAlias(home, withdrawer);
+export function readHubWithdrawal(chains: AttestedChains, texts: WithdrawalTexts, path = ""): HubWithdrawal {
+  const { chain } = requireChain(chains, texts.chainId, `${path}chainId`);
+  const withdrawerChain = requireChain(chains, texts.withdrawerChainId, `${path}withdrawerChainId`).chain;
+  const currency = canonicalAddress(chain.vmType, texts.currency, `${path}currency`);
+  const recipient = canonicalAddress(chain.vmType, texts.recipient, `${path}recipient`);
+  const withdrawer = canonicalAddress(withdrawerChain.vmType, texts.withdrawer, `${path}withdrawer`);
+  const withdrawalNonce = texts.withdrawalNonce.toLowerCase() as Hex32;
+  const ownerAlias = hubAlias(withdrawerChain, withdrawer);
   return {
     chain,
     fields: {
       chainId: chain.name,
       currency,
       withdrawer,
-      withdrawerChainId: home.name,
+      withdrawerChainId: withdrawerChain.name,
       recipient,
       withdrawalNonce,
     },

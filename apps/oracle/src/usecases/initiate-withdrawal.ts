@@ -9,10 +9,10 @@ import type { Address } from "@causeway/domain";
 import { withdrawalInitiationAnswer } from "@causeway/wire";
 import type { WithdrawalInitiationAnswer, WithdrawalInitiationRequest } from "@causeway/wire";
 import { invalid, rejected } from "../ports/attestation-error.ts";
-import type { ParsedRequest } from "../ports/attestation-kind.ts";
+import type { ParsedRequest } from "../ports/parsed-request.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
-import { knownChain } from "./known-chain.ts";
+import { requireChain } from "./require-chain.ts";
 import { executionSignaturesOf, executionSlot, signedPart, unsignedExecution } from "./message-slots.ts";
 import { assertConcludable, readWithdrawalOrder } from "./withdrawal-order.ts";
 
@@ -22,20 +22,20 @@ import { assertConcludable, readWithdrawalOrder } from "./withdrawal-order.ts";
  * @throws ServiceError INVALID_REQUEST and AttestationError for an invalid request
  */
 export function initiateWithdrawal(services: AttestationServices) {
-  const { chains, hub, hubReader, sealer } = services;
+  const { chains, hub, hubReader, attestationSigner } = services;
 
   return (request: WithdrawalInitiationRequest): ParsedRequest<WithdrawalInitiationAnswer> => {
-    const ordered = readWithdrawalOrder(services, request);
-    const { requested, depository, amount, address } = ordered;
+    const withdrawal = readWithdrawalOrder(services, request);
+    const { requested, depository, amount, address } = withdrawal;
     assertAuthorized(services, request, depository);
     const execution = initiationExecution(hub.name, { ...requested, address }, amount);
-    const message = { data: ordered.echo, result: { withdrawalAddress: address } };
+    const message = { data: withdrawal.echo, result: { withdrawalAddress: address } };
     return {
-      family: knownChain(chains, requested.fields.chainId, "chainId").chain.vmType,
-      key: JSON.stringify([ordered.echo, request.signature]),
+      family: requireChain(chains, requested.fields.chainId, "chainId").chain.vmType,
+      key: JSON.stringify([withdrawal.echo, request.signature]),
       signsNothing: () => false,
       async attest(signal): Promise<WithdrawalInitiationAnswer> {
-        assertConcludable(services, ordered);
+        assertConcludable(services, withdrawal);
         const balance = await hubReader.balanceOf(requested.ownerAlias, requested.tokenId);
         if (balance < amount)
           throw rejected(
@@ -43,7 +43,7 @@ export function initiateWithdrawal(services: AttestationServices) {
             `expectedAmount must be at most ${balance}, the withdrawer's hub balance, got ${amount}`,
           );
         signal.throwIfAborted();
-        return { message, execution: await sealer.execution(execution) };
+        return { message, execution: await attestationSigner.signExecution(execution) };
       },
       route: initiationRoute(services, message, execution),
     };
@@ -56,8 +56,8 @@ function assertAuthorized(
   request: WithdrawalInitiationRequest,
   depository: string,
 ): void {
-  const home = knownChain(chains, request.withdrawerChainId, "withdrawerChainId").chain;
-  if (home.evm === undefined)
+  const withdrawerChain = requireChain(chains, request.withdrawerChainId, "withdrawerChainId").chain;
+  if (withdrawerChain.evm === undefined)
     throw invalid("withdrawerChainId", "withdrawerChainId must be a chain of the family ethereum-vm");
   const digest = ownerAuthorizationDigest(withdrawalAuthorization(hub, depository, request));
   if (recoverSigner(digest, request.signature.toLowerCase()) !== request.withdrawer.toLowerCase())
@@ -73,18 +73,18 @@ function initiationRoute(
     answer: Pick<WithdrawalInitiationAnswer, "message"> & { execution: Execution },
   ): unknown => canonicalValue({ message: answer.message, execution: answer.execution });
   // The request determines the whole payload: a peer can only add its signature.
-  const wanted = (): string => canonicalJson(unsigned({ message, execution }));
-  const read = (answer: WithdrawalInitiationAnswer): unknown =>
+  const expectedJson = (): string => canonicalJson(unsigned({ message, execution }));
+  const unsignedAnswer = (answer: WithdrawalInitiationAnswer): unknown =>
     unsigned({ message: answer.message, execution: unsignedExecution(answer.execution) });
   return {
     path: "/attestations/withdrawal-initiation/v1",
     parse(json) {
       const parsed = withdrawalInitiationAnswer.safeParse(json);
-      return parsed.success && canonicalJson(read(parsed.data)) === wanted()
+      return parsed.success && canonicalJson(unsignedAnswer(parsed.data)) === expectedJson()
         ? { message, execution: signedPart(parsed.data.execution) }
         : undefined;
     },
-    unsigned: read,
+    unsigned: unsignedAnswer,
     slots: (answer) => [executionSlot(hub, executionDigest, answer.execution)],
     withSignatures: (answer, slots) => ({
       ...answer,

@@ -17,28 +17,28 @@ export interface CallBounds {
  */
 export function limitConcurrentCalls({ perCaller, total }: CallBounds): (caller: string) => () => void {
   const inFlight = new Map<string, number>();
-  let all = 0;
+  let totalCalls = 0;
   return (caller) => {
-    const own = inFlight.get(caller) ?? 0;
-    if (own >= perCaller)
+    const callerCalls = inFlight.get(caller) ?? 0;
+    if (callerCalls >= perCaller)
       throw new AttestationError(
         "rate_limited",
         `too many concurrent attestations of this caller (limit ${perCaller}); try again in ${RETRY_AFTER_SECONDS} s`,
         { retryAfterSeconds: RETRY_AFTER_SECONDS },
       );
-    if (all >= total)
+    if (totalCalls >= total)
       throw new AttestationError(
         "overloaded",
         `too many concurrent attestations on this oracle (limit ${total}); try again in ${RETRY_AFTER_SECONDS} s`,
         { retryAfterSeconds: RETRY_AFTER_SECONDS },
       );
-    inFlight.set(caller, own + 1);
-    all++;
+    inFlight.set(caller, callerCalls + 1);
+    totalCalls++;
     let isReleased = false;
     return () => {
       if (isReleased) return;
       isReleased = true;
-      all--;
+      totalCalls--;
       const remaining = (inFlight.get(caller) ?? 1) - 1;
       if (remaining === 0) inFlight.delete(caller);
       else inFlight.set(caller, remaining);

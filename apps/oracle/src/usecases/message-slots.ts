@@ -31,7 +31,9 @@ export function executionSlot(
     digest: digest(unsignedExecution(execution)),
     domain,
     signatures: execution.signatures
-      .filter((one) => `${one.oracleChainId}:${one.oracleContract.toLowerCase()}` === domain)
+      .filter(
+        (signature) => `${signature.oracleChainId}:${signature.oracleContract.toLowerCase()}` === domain,
+      )
       .map(({ oracleSigner, signature }) => ({
         signer: oracleSigner.toLowerCase(),
         signature: signature.toLowerCase(),
@@ -57,15 +59,15 @@ export function signedPart(execution: Execution): Execution {
 }
 
 /**
- * The signatures of a message in answer format. `own` is this oracle's address: its signature, if present,
- * comes first in `signature`.
+ * The signatures of a message in answer format. `localSigner` is this oracle's address: its signature, if
+ * present, is the one in `signature`.
  */
 export function messageSignaturesOf(
   claimed: readonly ClaimedSignature[],
-  own: string,
+  localSigner: string,
 ): { readonly signature?: MessageSignature; readonly signatures: MessageSignature[] } {
   const signatures = claimed.map(({ signer, signature }) => ({ oracle: signer, signature }));
-  const first = signatures.find(({ oracle }) => oracle === own) ?? signatures[0];
+  const first = signatures.find(({ oracle }) => oracle === localSigner) ?? signatures[0];
   return first === undefined ? { signatures } : { signature: first, signatures };
 }
 

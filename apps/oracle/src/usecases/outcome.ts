@@ -18,8 +18,12 @@ const UPSTREAM: ReadonlySet<string> = new Set([
 /** The error code of any failed attestation. */
 export function outcomeOf(error: unknown): OracleErrorCode {
   if (error instanceof AttestationError) return error.code;
-  for (let at = error, depth = 0; at instanceof Error && depth < MAX_CAUSE_DEPTH; at = at.cause, depth++)
-    if (UPSTREAM.has(at.name)) return "upstream_unavailable";
+  for (
+    let current = error, depth = 0;
+    current instanceof Error && depth < MAX_CAUSE_DEPTH;
+    current = current.cause, depth++
+  )
+    if (UPSTREAM.has(current.name)) return "upstream_unavailable";
   if (error instanceof ServiceError) {
     if (error.code === "INVALID_REQUEST") return "invalid_request";
     if (error.code === "REQUEST_TIMED_OUT") return "upstream_unavailable";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mustFollowDeposits } from "./paid-in-time.ts";
+import { assertFollowsDeposits } from "./paid-in-time.ts";
 
 const T = 1_800_000_000n;
 const HOUR = 3_600n;
@@ -7,11 +7,11 @@ const bitcoin = { name: "bitcoin", vmType: "bitcoin-vm" } as const;
 const ethereum = { name: "ethereum", vmType: "ethereum-vm" } as const;
 const base = { name: "base", vmType: "ethereum-vm" } as const;
 
-type Placed = Parameters<typeof mustFollowDeposits>[1];
+type Placed = Parameters<typeof assertFollowsDeposits>[1];
 
 function isAccepted(deposit: Placed, payment: Placed, leadSeconds?: number): boolean {
   try {
-    mustFollowDeposits([deposit], payment, "fill.transactionId", leadSeconds);
+    assertFollowsDeposits([deposit], payment, "fill.transactionId", leadSeconds);
     return true;
   } catch {
     return false;

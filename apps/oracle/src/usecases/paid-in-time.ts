@@ -20,7 +20,7 @@ interface PlacedPayment {
  * for fills, where the network permits it
  * @throws AttestationError rejected
  */
-export function mustFollowDeposits(
+export function assertFollowsDeposits(
   inputs: readonly (Pick<SettledInput, "timestamp" | "height"> & {
     readonly chain: PlacedPayment["chain"];
   })[],

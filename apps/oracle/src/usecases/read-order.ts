@@ -4,7 +4,7 @@ import { messageDigest, recoverSigner } from "@causeway/attest";
 import type { AttestedOrder } from "@causeway/wire";
 import { invalid, rejected } from "../ports/attestation-error.ts";
 import type { AttestedChains } from "../ports/attested-chains.ts";
-import { knownChain } from "./known-chain.ts";
+import { requireChain } from "./require-chain.ts";
 
 /** An order signed by its solver, with every address in canonical format. */
 export interface SignedOrder {
@@ -31,16 +31,16 @@ const MAX_REFUND_OPTIONS = 64;
  */
 export function readSignedOrder(
   chains: AttestedChains,
-  given: AttestedOrder,
+  orderJson: AttestedOrder,
   orderSignature: string,
 ): SignedOrder {
-  if (given.inputs.length === 0) throw invalid("order.inputs", "order.inputs must not be empty");
-  if (given.output.payments.length === 0)
+  if (orderJson.inputs.length === 0) throw invalid("order.inputs", "order.inputs must not be empty");
+  if (orderJson.output.payments.length === 0)
     throw invalid("order.output.payments", "order.output.payments must not be empty");
-  if (given.inputs.reduce((sum, { refunds }) => sum + refunds.length, 0) > MAX_REFUND_OPTIONS)
+  if (orderJson.inputs.reduce((sum, { refunds }) => sum + refunds.length, 0) > MAX_REFUND_OPTIONS)
     throw invalid("order.inputs", `order must have at most ${MAX_REFUND_OPTIONS} refund options in total`);
-  const solverChain = knownChain(chains, given.solverChainId, "order.solverChainId").chain;
-  const { order, json } = encodeAddresses(chains, given);
+  const solverChain = requireChain(chains, orderJson.solverChainId, "order.solverChainId").chain;
+  const { order, json } = encodeAddresses(chains, orderJson);
   if (totalWeight(order) === 0n)
     throw invalid("order.inputs", "order.inputs: the sum of amounts times weights must not be zero");
   const orderId = orderIdOf(order);
@@ -56,33 +56,43 @@ export function readSignedOrder(
  */
 function encodeAddresses(
   chains: AttestedChains,
-  given: AttestedOrder,
+  orderJson: AttestedOrder,
 ): { order: Order; json: AttestedOrder } {
-  const at = (name: string, field: string) => knownChain(chains, name, field).chain.vmType;
+  const familyOfChain = (name: string, field: string) => requireChain(chains, name, field).chain.vmType;
   const hex = (text: string): Hex => text.toLowerCase() as Hex;
-  const both = (chain: string, chainField: string, text: string, field: string): readonly [Hex, string] => {
-    const vm = at(chain, chainField);
+  const bytesAndText = (
+    chain: string,
+    chainField: string,
+    text: string,
+    field: string,
+  ): readonly [Hex, string] => {
+    const vm = familyOfChain(chain, chainField);
     const bytes = encodeAddress(vm, text, field);
     return [bytes, decodeAddress(vm, bytes, field)];
   };
 
-  const inputs = given.inputs.map(({ payment, refunds }, i) => {
-    const where = `order.inputs[${i}]`;
-    const [currency, currencyText] = both(
+  const inputs = orderJson.inputs.map(({ payment, refunds }, i) => {
+    const field = `order.inputs[${i}]`;
+    const [currency, currencyText] = bytesAndText(
       payment.chainId,
-      `${where}.payment.chainId`,
+      `${field}.payment.chainId`,
       payment.currency,
-      `${where}.payment.currency`,
+      `${field}.payment.currency`,
     );
     const options = refunds.map((refund, j) => {
-      const here = `${where}.refunds[${j}]`;
-      const [recipient, recipientText] = both(
+      const refundField = `${field}.refunds[${j}]`;
+      const [recipient, recipientText] = bytesAndText(
         refund.chainId,
-        `${here}.chainId`,
+        `${refundField}.chainId`,
         refund.recipient,
-        `${here}.recipient`,
+        `${refundField}.recipient`,
       );
-      const [token, tokenText] = both(refund.chainId, `${here}.chainId`, refund.currency, `${here}.currency`);
+      const [token, tokenText] = bytesAndText(
+        refund.chainId,
+        `${refundField}.chainId`,
+        refund.currency,
+        `${refundField}.currency`,
+      );
       const extraData = hex(refund.extraData);
       return {
         order: {
@@ -112,17 +122,22 @@ function encodeAddresses(
     };
   });
 
-  const { output } = given;
+  const { output } = orderJson;
   const payments = output.payments.map((payment, i) => {
-    const where = `order.output.payments[${i}]`;
+    const field = `order.output.payments[${i}]`;
     const chainField = "order.output.chainId";
-    const [recipient, recipientText] = both(
+    const [recipient, recipientText] = bytesAndText(
       output.chainId,
       chainField,
       payment.recipient,
-      `${where}.recipient`,
+      `${field}.recipient`,
     );
-    const [currency, currencyText] = both(output.chainId, chainField, payment.currency, `${where}.currency`);
+    const [currency, currencyText] = bytesAndText(
+      output.chainId,
+      chainField,
+      payment.currency,
+      `${field}.currency`,
+    );
     return {
       order: {
         recipient,
@@ -134,19 +149,19 @@ function encodeAddresses(
     };
   });
 
-  const fees = given.fees.map((fee, i) => {
-    const where = `order.fees[${i}]`;
-    const [recipient, recipientText] = both(
+  const fees = orderJson.fees.map((fee, i) => {
+    const field = `order.fees[${i}]`;
+    const [recipient, recipientText] = bytesAndText(
       fee.recipientChainId,
-      `${where}.recipientChainId`,
+      `${field}.recipientChainId`,
       fee.recipient,
-      `${where}.recipient`,
+      `${field}.recipient`,
     );
-    const [currency, currencyText] = both(
+    const [currency, currencyText] = bytesAndText(
       fee.currencyChainId,
-      `${where}.currencyChainId`,
+      `${field}.currencyChainId`,
       fee.currency,
-      `${where}.currency`,
+      `${field}.currency`,
     );
     return {
       order: { ...fee, recipient, currency, amount: BigInt(fee.amount) },
@@ -155,12 +170,12 @@ function encodeAddresses(
   });
 
   const shared = {
-    version: given.version,
-    solverChainId: given.solverChainId,
-    solver: hex(given.solver),
-    salt: hex(given.salt),
+    version: orderJson.version,
+    solverChainId: orderJson.solverChainId,
+    solver: hex(orderJson.solver),
+    salt: hex(orderJson.salt),
   };
-  const side = {
+  const outputFields = {
     chainId: output.chainId,
     calls: output.calls.map(hex),
     deadline: output.deadline,
@@ -170,13 +185,13 @@ function encodeAddresses(
     order: {
       ...shared,
       inputs: inputs.map((input) => input.order),
-      output: { ...side, payments: payments.map((payment) => payment.order) },
+      output: { ...outputFields, payments: payments.map((payment) => payment.order) },
       fees: fees.map((fee) => fee.order),
     },
     json: {
       ...shared,
       inputs: inputs.map((input) => input.json),
-      output: { ...side, payments: payments.map((payment) => payment.json) },
+      output: { ...outputFields, payments: payments.map((payment) => payment.json) },
       fees: fees.map((fee) => fee.json),
     },
   };

@@ -8,7 +8,7 @@ import {
 import type { AttestedOrder, RefundEntry } from "@causeway/wire";
 import { invalid, rejected } from "../ports/attestation-error.ts";
 import type { AttestedChain, AttestedChains } from "../ports/attested-chains.ts";
-import { knownChain } from "./known-chain.ts";
+import { requireChain } from "./require-chain.ts";
 import type { SignedOrder } from "./read-order.ts";
 import type { SettledInput } from "./settled-inputs.ts";
 
@@ -17,7 +17,7 @@ export interface ClaimedRefund {
   readonly transactionId: string;
   readonly inputIndex: number;
   readonly refundIndex: number;
-  readonly chain: AttestedChain;
+  readonly attestedChain: AttestedChain;
   readonly option: AttestedOrder["inputs"][number]["refunds"][number];
   /** The same option with its addresses as bytes. */
   readonly bytes: OrderRefund;
@@ -25,12 +25,12 @@ export interface ClaimedRefund {
 
 /** What one transaction must have paid. */
 export interface RefundPayment {
-  readonly chain: AttestedChain;
+  readonly attestedChain: AttestedChain;
   readonly transactionId: string;
   /** The earliest deadline that applies. Unix seconds. */
   readonly deadline: number;
   readonly extraData: Hex;
-  readonly wanted: readonly {
+  readonly receipts: readonly {
     readonly recipient: string;
     readonly currency: string;
     readonly minimum: bigint;
@@ -47,27 +47,27 @@ export function readClaimedRefunds(
   { json, order }: SignedOrder,
   entries: readonly RefundEntry[],
 ): readonly ClaimedRefund[] {
-  const claimed = entries.map((entry, at): ClaimedRefund => {
+  const claimed = entries.map((entry, index): ClaimedRefund => {
     const input = json.inputs[entry.inputIndex];
     if (input === undefined)
-      throw invalid(`refunds[${at}].inputIndex`, `order has no input ${entry.inputIndex}`);
+      throw invalid(`refunds[${index}].inputIndex`, `order has no input ${entry.inputIndex}`);
     const option = input.refunds[entry.refundIndex];
     const bytes = order.inputs[entry.inputIndex]?.refunds[entry.refundIndex];
     if (option === undefined || bytes === undefined)
       throw invalid(
-        `refunds[${at}].refundIndex`,
+        `refunds[${index}].refundIndex`,
         `order input ${entry.inputIndex} has no refund option ${entry.refundIndex}`,
       );
-    const chain = knownChain(chains, option.chainId, `refunds[${at}].refundIndex`);
+    const attestedChain = requireChain(chains, option.chainId, `refunds[${index}].refundIndex`);
     return {
       transactionId: canonicalTransactionId(
-        chain.chain.vmType,
+        attestedChain.chain.vmType,
         entry.transactionId,
-        `refunds[${at}].transactionId`,
+        `refunds[${index}].transactionId`,
       ),
       inputIndex: entry.inputIndex,
       refundIndex: entry.refundIndex,
-      chain,
+      attestedChain,
       option,
       bytes,
     };
@@ -95,31 +95,33 @@ export function refundPayments(
 ): readonly RefundPayment[] {
   const payments = new Map<string, RefundPayment>();
   for (const claim of claimed.toSorted((a, b) => a.inputIndex - b.inputIndex)) {
-    const { chain, option, bytes, transactionId, inputIndex } = claim;
+    const { attestedChain, option, bytes, transactionId, inputIndex } = claim;
     const field = `refunds[${inputIndex}].transactionId`;
     const input = inputs[inputIndex];
     if (input === undefined) throw new TypeError("invariant violated: refund without an input");
-    const vm = chain.chain.vmType;
+    const vm = attestedChain.chain.vmType;
     const depositor = encodeAddress(input.chain.vmType, input.deposit.depositor, field);
     const demand = refundDemand(bytes, nativeCurrencyBytes(vm), depositor, difference);
     const recipient = decodeAddress(vm, demand.recipient, field);
     const { minimum } = demand;
-    const key = `${chain.chain.name}\n${transactionId}`;
-    const before = payments.get(key);
-    if (before !== undefined && before.extraData !== option.extraData)
+    const key = `${attestedChain.chain.name}\n${transactionId}`;
+    const payment = payments.get(key);
+    if (payment !== undefined && payment.extraData !== option.extraData)
       throw rejected(field, "refunds in one transaction must have the same extraData");
-    const same = (one: { recipient: string; currency: string }): boolean =>
-      one.recipient === recipient && one.currency === option.currency;
-    const wanted = before?.wanted ?? [];
+    const isSameReceipt = (receipt: { recipient: string; currency: string }): boolean =>
+      receipt.recipient === recipient && receipt.currency === option.currency;
+    const receipts = payment?.receipts ?? [];
     payments.set(key, {
-      chain,
+      attestedChain,
       transactionId,
-      deadline: Math.min(before?.deadline ?? option.deadline, option.deadline),
+      deadline: Math.min(payment?.deadline ?? option.deadline, option.deadline),
       extraData: option.extraData as Hex,
-      wanted: wanted.some(same)
-        ? wanted.map((one) => (same(one) ? { ...one, minimum: one.minimum + minimum } : one))
-        : [...wanted, { recipient, currency: option.currency, minimum }],
-      inputIndexes: [...(before?.inputIndexes ?? []), inputIndex],
+      receipts: receipts.some(isSameReceipt)
+        ? receipts.map((receipt) =>
+            isSameReceipt(receipt) ? { ...receipt, minimum: receipt.minimum + minimum } : receipt,
+          )
+        : [...receipts, { recipient, currency: option.currency, minimum }],
+      inputIndexes: [...(payment?.inputIndexes ?? []), inputIndex],
     });
   }
   return [...payments.values()];

@@ -7,9 +7,9 @@ import type { Aggregation } from "./with-peers.ts";
 import { withTimeout } from "./with-timeout.ts";
 
 /** How long a report is cached. */
-const KEPT_MS = 10_000;
+const CACHE_MS = 10_000;
 /** A slower node is reported as unreachable. */
-const ANSWERED_WITHIN_MS = 3_000;
+const NODE_TIMEOUT_MS = 3_000;
 
 export interface StatusFacts {
   readonly shadow: boolean;
@@ -17,15 +17,15 @@ export interface StatusFacts {
   readonly nowMs: () => number;
 }
 
-type Asked<T> = { readonly value: T } | { readonly problem: string };
+type QueryResult<T> = { readonly value: T } | { readonly problem: string };
 
-/** Queries all chains and the hub in parallel, at most once per `KEPT_MS`. */
+/** Queries all chains and the hub in parallel, at most once per `CACHE_MS`. */
 export function statusReport(
   { chains, hub, hubReader }: Pick<AttestationServices, "chains" | "hub" | "hubReader">,
   { policy }: Pick<Aggregation, "policy">,
   { shadow, nowMs }: StatusFacts,
 ): () => Promise<OracleStatus> {
-  let kept:
+  let cached:
     | { readonly report: Promise<Omit<OracleStatus, "checkedSecondsAgo">>; readonly atMs: number }
     | undefined;
 
@@ -38,10 +38,10 @@ export function statusReport(
     };
 
   async function hubStatus(): Promise<OracleStatus["hub"]> {
-    const isKnown = hub.oracleMultisigAddress !== undefined;
+    const hasMultisig = hub.oracleMultisigAddress !== undefined;
     const [head, multisig] = await Promise.all([
-      ask(async () => await hubReader.newestFinal()),
-      isKnown ? ask(async () => await hubReader.multisig(policy.localSigner)) : undefined,
+      query(async () => await hubReader.newestFinal()),
+      hasMultisig ? query(async () => await hubReader.multisig(policy.localSigner)) : undefined,
     ]);
     return {
       id: hub.name,
@@ -57,7 +57,7 @@ export function statusReport(
     evidence,
     lastAnswerMs,
   }: AttestedChain): Promise<OracleStatus["chains"][number]> {
-    const head = evidence?.newestFinal && (await ask(async () => await evidence.newestFinal?.()));
+    const head = evidence?.newestFinal && (await query(async () => await evidence.newestFinal?.()));
     const answeredAtMs = lastAnswerMs?.();
     return {
       id: name,
@@ -73,38 +73,38 @@ export function statusReport(
   }
 
   async function readStatus(): Promise<Omit<OracleStatus, "checkedSecondsAgo">> {
-    const [ofHub, ...ofChains] = await Promise.all([
+    const [hubReport, ...chainReports] = await Promise.all([
       hubStatus(),
-      ...[...chains.values()].map(async (one) => await chainStatus(one)),
+      ...[...chains.values()].map(async (chain) => await chainStatus(chain)),
     ]);
     return {
       signer: policy.localSigner,
       shadow,
       quorum: { threshold: policy.threshold, signers: policy.signers?.size ?? null },
-      hub: ofHub,
-      chains: ofChains,
+      hub: hubReport,
+      chains: chainReports,
     };
   }
 
   return async () => {
     const now = nowMs();
-    if (kept === undefined || now - kept.atMs >= KEPT_MS) kept = { report: readStatus(), atMs: now };
-    const { report, atMs } = kept;
+    if (cached === undefined || now - cached.atMs >= CACHE_MS) cached = { report: readStatus(), atMs: now };
+    const { report, atMs } = cached;
     return { ...(await report), checkedSecondsAgo: secondsSince(atMs, now) };
   };
 }
 
-async function ask<T>(question: () => Promise<T>): Promise<Asked<T>> {
+async function query<T>(read: () => Promise<T>): Promise<QueryResult<T>> {
   try {
-    return { value: await withTimeout(ANSWERED_WITHIN_MS, question) };
+    return { value: await withTimeout(NODE_TIMEOUT_MS, read) };
   } catch (error) {
     // Omits the message: callers are untrusted. The log has it.
     return { problem: error instanceof RpcFault ? error.kind : "timeout" };
   }
 }
 
-function reachOf(asked: Asked<unknown>): Pick<OracleStatus["hub"], "status" | "problem"> {
-  return "value" in asked ? { status: "reachable" } : { status: "unreachable", problem: asked.problem };
+function reachOf(result: QueryResult<unknown>): Pick<OracleStatus["hub"], "status" | "problem"> {
+  return "value" in result ? { status: "reachable" } : { status: "unreachable", problem: result.problem };
 }
 
 function secondsSince(thenMs: number, nowMs: number): number {

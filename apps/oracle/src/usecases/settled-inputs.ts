@@ -8,7 +8,7 @@ import { invalid, rejected } from "../ports/attestation-error.ts";
 import type { AttestedChains } from "../ports/attested-chains.ts";
 import { finalValue } from "./final-value.ts";
 import { allInOrder } from "./all-in-order.ts";
-import { depositoryOf, evidenceOf, knownChain } from "./known-chain.ts";
+import { depositoryOf, evidenceOf, requireChain } from "./require-chain.ts";
 import type { SignedOrder } from "./read-order.ts";
 
 /** The deposit claimed to pay an input; ids canonical. */
@@ -37,13 +37,17 @@ export function readClaimedInputs(
   { json }: SignedOrder,
   entries: readonly InputEntry[],
 ): readonly ClaimedInput[] {
-  const claimed = entries.map((entry, at): ClaimedInput => {
+  const claimed = entries.map((entry, index): ClaimedInput => {
     const input = json.inputs[entry.inputIndex];
     if (input === undefined)
-      throw invalid(`inputs[${at}].inputIndex`, `order has no input ${entry.inputIndex}`);
-    const { chain } = knownChain(chains, input.payment.chainId, "order.inputs");
+      throw invalid(`inputs[${index}].inputIndex`, `order has no input ${entry.inputIndex}`);
+    const { chain } = requireChain(chains, input.payment.chainId, "order.inputs");
     return {
-      transactionId: canonicalTransactionId(chain.vmType, entry.transactionId, `inputs[${at}].transactionId`),
+      transactionId: canonicalTransactionId(
+        chain.vmType,
+        entry.transactionId,
+        `inputs[${index}].transactionId`,
+      ),
       onchainId: entry.onchainId.toLowerCase() as Hex32,
       inputIndex: entry.inputIndex,
     };
@@ -83,12 +87,12 @@ async function settledInput(
   const bytes = order.inputs[inputIndex]?.payment.currency;
   if (payment === undefined || bytes === undefined)
     throw new TypeError("invariant violated: claim without an input");
-  const known = knownChain(chains, payment.chainId, "order.inputs");
-  const { chain } = known;
+  const attestedChain = requireChain(chains, payment.chainId, "order.inputs");
+  const { chain } = attestedChain;
   const field = `inputs[${inputIndex}].transactionId`;
   depositoryOf(chain, `order.inputs[${inputIndex}].payment.chainId`);
   const { deposits, timestamp, height } = finalValue(
-    await evidenceOf(known, signal).deposits(transactionId),
+    await evidenceOf(attestedChain, signal).deposits(transactionId),
     field,
     `the deposit of order input ${inputIndex}`,
   );

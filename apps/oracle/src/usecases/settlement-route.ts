@@ -37,7 +37,7 @@ export interface SettlementSubject<Data> {
 /** How answers about one fill or refund are combined: one message slot, one execution slot. */
 export function settlementRoute<Data>(
   { hub, executionDigest }: AttestationServices,
-  owner: string,
+  localSigner: string,
   subject: SettlementSubject<Data>,
 ): AttestationRoute<SettlementAnswer<Data>> {
   return {
@@ -77,7 +77,7 @@ export function settlementRoute<Data>(
       const { signature: _, ...message } = answer.message;
       return {
         ...answer,
-        message: { ...message, ...messageSignaturesOf(slots[0] ?? [], owner) },
+        message: { ...message, ...messageSignaturesOf(slots[0] ?? [], localSigner) },
         execution: { ...answer.execution, signatures: executionSignaturesOf(slots[1] ?? [], hub) },
       };
     },

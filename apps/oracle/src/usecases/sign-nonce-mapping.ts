@@ -5,10 +5,10 @@ import type { Address, AttestationHub, Hex32 } from "@causeway/domain";
 import { nonceMappingAnswer } from "@causeway/wire";
 import type { NonceMappingAnswer, NonceMappingRequest } from "@causeway/wire";
 import { invalid, notFound, rejected } from "../ports/attestation-error.ts";
-import type { ParsedRequest } from "../ports/attestation-kind.ts";
+import type { ParsedRequest } from "../ports/parsed-request.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
-import { knownChain } from "./known-chain.ts";
+import { requireChain } from "./require-chain.ts";
 
 /** Chain adapters read an id that starts with these 16 bytes as no id. */
 const NO_ID = `0x${"00".repeat(16)}`;
@@ -23,10 +23,10 @@ const NO_ID = `0x${"00".repeat(16)}`;
 export function signNonceMapping({
   chains,
   hub,
-  sealer,
-}: Pick<AttestationServices, "chains" | "hub" | "sealer">) {
+  attestationSigner,
+}: Pick<AttestationServices, "chains" | "hub" | "attestationSigner">) {
   return (request: NonceMappingRequest): ParsedRequest<NonceMappingAnswer> => {
-    const { chain } = knownChain(chains, request.walletChainId, "walletChainId");
+    const { chain } = requireChain(chains, request.walletChainId, "walletChainId");
     if (chain.hyperliquid === undefined)
       throw invalid("walletChainId", "walletChainId must be a chain whose transfers carry no order id");
     const contract = hub.genericMappingAddress;
@@ -54,7 +54,7 @@ export function signNonceMapping({
       signsNothing: () => false,
       async attest(signal) {
         signal.throwIfAborted();
-        return { genericMapping: { ...entry, signatures: await sealer.entry(entry) } };
+        return { genericMapping: { ...entry, signatures: await attestationSigner.signMappingEntry(entry) } };
       },
       route: mappingRoute(hub, contract, entry),
     };
@@ -68,14 +68,14 @@ function mappingRoute(
 ): AttestationRoute<NonceMappingAnswer> {
   const domain = `${hub.chainId}:${contract}`;
   // The request determines the whole entry: a peer can only add its signature.
-  const wanted = canonicalJson(canonicalValue(entry));
+  const expectedJson = canonicalJson(canonicalValue(entry));
   const unsigned = ({ genericMapping: { signatures: _, ...rest } }: NonceMappingAnswer): unknown =>
     canonicalValue(rest);
   return {
     path: "/attestations/signatures/nonce-mapping/v2",
     parse(json) {
       const parsed = nonceMappingAnswer.safeParse(json);
-      if (!parsed.success || canonicalJson(unsigned(parsed.data)) !== wanted) return undefined;
+      if (!parsed.success || canonicalJson(unsigned(parsed.data)) !== expectedJson) return undefined;
       return { genericMapping: { ...entry, signatures: parsed.data.genericMapping.signatures } };
     },
     unsigned,
@@ -84,7 +84,10 @@ function mappingRoute(
         digest: setEntryDigest({ chainId: hub.chainId, verifyingContract: contract }, entry),
         domain,
         signatures: signatures
-          .filter((one) => `${one.mappingChainId}:${one.mappingContract.toLowerCase()}` === domain)
+          .filter(
+            (signature) =>
+              `${signature.mappingChainId}:${signature.mappingContract.toLowerCase()}` === domain,
+          )
           .map(({ oracleSigner, signature }) => ({
             signer: oracleSigner.toLowerCase(),
             signature: signature.toLowerCase(),

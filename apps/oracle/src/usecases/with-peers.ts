@@ -1,7 +1,7 @@
 import { attestWithPeers, recoverSigner } from "@causeway/attest";
 import type { AttestationRoute, Peer, QuorumPolicy } from "@causeway/attest";
 import { AttestationError } from "../ports/attestation-error.ts";
-import type { ParseRequest, ParsedRequest } from "../ports/attestation-kind.ts";
+import type { ParseRequest, ParsedRequest } from "../ports/parsed-request.ts";
 import type { OracleEvents } from "../ports/events.ts";
 import type { Attested, Caller } from "../ports/route-services.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -101,10 +101,10 @@ async function attestTogether<Answer>(
   attest: () => Promise<Answer>,
   { peers, policy, peerTimeoutMs, events, ledger }: Aggregation,
 ): Promise<Attested<Answer>> {
-  let own: Promise<Answer> | undefined;
+  let ownAttestation: Promise<Answer> | undefined;
   const { answer, quorum } = await attestWithPeers({
     route,
-    local: () => (own = attest()),
+    local: () => (ownAttestation = attest()),
     peers,
     body: request as Readonly<Record<string, unknown>>,
     incomingKey: apiKey,
@@ -125,8 +125,8 @@ async function attestTogether<Answer>(
   if (quorum === undefined)
     throw new TypeError("invariant violated: peers were queried without a quorum report");
   if (quorum.local === "pending")
-    void own?.then(
-      (late) => ledger.note(isSameAnswer(route, late, answer) ? "ok" : "mismatch"),
+    void ownAttestation?.then(
+      (lateAnswer) => ledger.note(isSameAnswer(route, lateAnswer, answer) ? "ok" : "mismatch"),
       () => ledger.note("failed"),
     );
   // An answer signed by no one, or only by this oracle, is not an agreement.

@@ -11,16 +11,16 @@ export async function withTimeout<Value>(
 ): Promise<Value> {
   // Hand-written, because a promise race and its cleanup cost more than some chain calls.
   return await new Promise((resolve, reject) => {
-    const over = new AbortController();
+    const controller = new AbortController();
     const timer = setTimeout(() => {
-      const late = new AttestationError(
+      const timeoutError = new AttestationError(
         "upstream_unavailable",
         "chain nodes did not respond in time; try again",
       );
-      over.abort(late);
-      reject(late);
+      controller.abort(timeoutError);
+      reject(timeoutError);
     }, ms);
-    start(over.signal).then(
+    start(controller.signal).then(
       (value) => {
         clearTimeout(timer);
         resolve(value);

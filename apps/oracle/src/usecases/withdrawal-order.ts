@@ -4,7 +4,7 @@ import { invalid } from "../ports/attestation-error.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { readHubWithdrawal } from "./hub-withdrawal.ts";
 import type { HubWithdrawal } from "./hub-withdrawal.ts";
-import { depositoryOf, evidenceOf, knownChain } from "./known-chain.ts";
+import { depositoryOf, evidenceOf, requireChain } from "./require-chain.ts";
 
 /** A withdrawal of a stated amount from this hub through the chain's depository. */
 export interface WithdrawalOrder {
@@ -50,5 +50,5 @@ export function assertConcludable(
   { chains }: Pick<AttestationServices, "chains">,
   { requested }: WithdrawalOrder,
 ): void {
-  evidenceOf(knownChain(chains, requested.chain.name, "chainId"));
+  evidenceOf(requireChain(chains, requested.chain.name, "chainId"));
 }

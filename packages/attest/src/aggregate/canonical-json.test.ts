@@ -3,13 +3,13 @@ import { expect, test } from "vitest";
 import { canonicalJson } from "./canonical-json.ts";
 
 /** The same value with the keys of its objects in another order. */
-function turned(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(turned);
+function withReversedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withReversedKeys);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .reverse()
-      .map(([name, field]) => [name, turned(field)]),
+      .map(([name, field]) => [name, withReversedKeys(field)]),
   );
 }
 
@@ -17,7 +17,7 @@ test("ignores the order of fields and preserves every value", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = canonicalJson(value);
-      expect(canonicalJson(turned(value))).toBe(text);
+      expect(canonicalJson(withReversedKeys(value))).toBe(text);
       expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
     }),
   );

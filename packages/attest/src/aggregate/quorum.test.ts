@@ -22,7 +22,7 @@ const route: AttestationRoute<Lines> = {
     lines.map(({ text, signatures }) => ({ digest: digestOf(text), domain, signatures })),
   withSignatures: (answer, slots) => ({
     ...answer,
-    lines: answer.lines.map((line, place) => ({ ...line, signatures: slots[place] ?? [] })),
+    lines: answer.lines.map((line, index) => ({ ...line, signatures: slots[index] ?? [] })),
   }),
 };
 
@@ -166,8 +166,11 @@ test("ignores an unlisted signer", () => {
 const policy: QuorumPolicy = { signers: LISTED, threshold: 2, localSigner: L };
 
 /** One line with signatures by these signers, each over the given text. */
-function line(text: string, by: readonly (readonly [Address, string])[], remark = ""): Lines {
-  const signatures = by.map(([signer, signed]) => ({ signer, signature: sign(signer, digestOf(signed)) }));
+function line(text: string, claims: readonly (readonly [Address, string])[], remark = ""): Lines {
+  const signatures = claims.map(([signer, signed]) => ({
+    signer,
+    signature: sign(signer, digestOf(signed)),
+  }));
   return { lines: [{ text, signatures }], domain: "ours", remark };
 }
 
@@ -244,7 +247,7 @@ test("recovers at most 256 signatures of a peer's answer, or one for each of its
   expect(refused.filter(({ reason }) => reason === "wrongSigner")).toHaveLength(256);
   expect(refused.filter(({ reason }) => reason === "tooMany")).toHaveLength(144);
 
-  const own: Lines = {
+  const ownAnswer: Lines = {
     ...answer,
     lines: Array.from({ length: 300 }, () => ({
       text: "x",
@@ -252,6 +255,6 @@ test("recovers at most 256 signatures of a peer's answer, or one for each of its
     })),
   };
   const signed = (source: AnswerSource): number =>
-    examine({ source, answer: own }, route, policy, recover).slots.filter((slot) => slot.has(L)).length;
+    examine({ source, answer: ownAnswer }, route, policy, recover).slots.filter((slot) => slot.has(L)).length;
   expect([signed("local"), signed(0)]).toEqual([300, 300]);
 });

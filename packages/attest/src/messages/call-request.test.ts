@@ -10,7 +10,7 @@ const hex = (minLength: number, maxLength = minLength) =>
     .uint8Array({ minLength, maxLength })
     .map((bytes): Hex => `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`);
 const uint256 = fc.bigInt({ min: 0n, max: (1n << 256n) - 1n });
-const aRequest: fc.Arbitrary<EvmCallRequest> = fc.record({
+const requestArbitrary: fc.Arbitrary<EvmCallRequest> = fc.record({
   calls: fc.array(fc.record({ to: hex(20), data: hex(0, 100), value: uint256, allowFailure: fc.boolean() }), {
     maxLength: 3,
   }),
@@ -20,7 +20,7 @@ const aRequest: fc.Arbitrary<EvmCallRequest> = fc.record({
 
 test("the id of a call request is the struct hash of the depository's type", () => {
   fc.assert(
-    fc.property(aRequest, ({ calls, ...rest }) => {
+    fc.property(requestArbitrary, ({ calls, ...rest }) => {
       const data = { ...rest, calls: [...calls] };
       const expected = hashStruct({ types: callRequestTypes, primaryType: "CallRequest", data });
       expect(evmCallRequestId(data)).toBe(expected);

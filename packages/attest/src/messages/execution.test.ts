@@ -39,25 +39,29 @@ const hub = {
 } as const;
 
 test("computes viem's typed data hash of an execution, regardless of earlier hashes", () => {
-  const aHub = fc.record({
+  const hubArbitrary = fc.record({
     // viem omits an empty text from the domain's type.
     domain: fc.record({ name: fc.string({ minLength: 1 }), version: fc.string({ minLength: 1 }) }),
     chainId: fc.integer({ min: 1 }),
     oracleAddress: hex(20),
   });
-  const anExecution = fc.record({
+  const executionArbitrary = fc.record({
     idempotencyKey: hex(32),
     actions: fc.array(hex(0, 200), { maxLength: 5 }),
   });
   fc.assert(
-    fc.property(aHub, fc.array(anExecution, { minLength: 1, maxLength: 3 }), (hub, executions) => {
-      const digest = executionDigester(hub);
-      const domain = oracleDomain(hub.chainId, hub.oracleAddress, hub.domain);
-      for (const message of executions)
-        expect(digest(message)).toBe(
-          hashTypedData({ domain, types: executionTypes, primaryType: "Execution", message }),
-        );
-    }),
+    fc.property(
+      hubArbitrary,
+      fc.array(executionArbitrary, { minLength: 1, maxLength: 3 }),
+      (hub, executions) => {
+        const digest = executionDigester(hub);
+        const domain = oracleDomain(hub.chainId, hub.oracleAddress, hub.domain);
+        for (const message of executions)
+          expect(digest(message)).toBe(
+            hashTypedData({ domain, types: executionTypes, primaryType: "Execution", message }),
+          );
+      },
+    ),
   );
 });
 

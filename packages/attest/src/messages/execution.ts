@@ -50,6 +50,6 @@ export function isSameExecution(
   return (
     answered.idempotencyKey.toLowerCase() === expected.idempotencyKey &&
     answered.actions.length === expected.actions.length &&
-    answered.actions.every((action, at) => action.toLowerCase() === expected.actions[at])
+    answered.actions.every((action, index) => action.toLowerCase() === expected.actions[index])
   );
 }

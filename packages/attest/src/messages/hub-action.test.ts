@@ -34,7 +34,7 @@ const hex = (minLength: number, maxLength = minLength) =>
     .map((bytes): Hex => `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`);
 const uint256 = fc.bigInt({ min: 0n, max: (1n << 256n) - 1n });
 const token = { tokenId: uint256, amount: uint256 };
-const anAction: fc.Arbitrary<HubAction> = fc.oneof(
+const actionArbitrary: fc.Arbitrary<HubAction> = fc.oneof(
   fc.record({ kind: fc.constant("mint" as const), to: hex(20), ...token }),
   fc.record({ kind: fc.constant("burn" as const), from: hex(20), ...token }),
   fc.record({ kind: fc.constant("transfer" as const), from: hex(20), to: hex(20), ...token }),
@@ -52,7 +52,7 @@ const anAction: fc.Arbitrary<HubAction> = fc.oneof(
 test("encoding and decoding returns the same action, and the encoding equals the ABI encoding", () => {
   const types = { mint: 0, burn: 1, transfer: 2, fastMint: 3 };
   fc.assert(
-    fc.property(anAction, (action) => {
+    fc.property(actionArbitrary, (action) => {
       const encoded = encodeHubAction(action);
       expect(decodeHubAction(encoded)).toEqual(action);
       if (action.kind === "fastMint") return;
@@ -70,7 +70,7 @@ test("encoding and decoding returns the same action, and the encoding equals the
 test("refuses bytes that are not exactly an action", () => {
   for (const encoded of vector.output.encoded as Hex[]) {
     const words = encoded.slice(2).match(/.{64}/g)!;
-    const withWord = (at: number, word: string): Hex => `0x${words.with(at, word).join("")}`;
+    const withWord = (index: number, word: string): Hex => `0x${words.with(index, word).join("")}`;
     const bad: Hex[] = [
       `${encoded}${"0".repeat(64)}`,
       `${encoded}00`,
@@ -85,16 +85,17 @@ test("refuses bytes that are not exactly an action", () => {
       `0x${words[0]}`,
       "0x",
     ];
-    for (const other of bad) expect(() => decodeHubAction(other), other).toThrow("not an action of the hub");
+    for (const malformed of bad)
+      expect(() => decodeHubAction(malformed), malformed).toThrow("not an action of the hub");
   }
 });
 
 test("changing any digit of an encoded action gives another action or an error", () => {
   for (const encoded of vector.output.encoded as Hex[])
     fc.assert(
-      fc.property(fc.nat({ max: encoded.length - 3 }), fc.integer({ min: 1, max: 15 }), (at, change) => {
-        const digit = (Number.parseInt(encoded[at + 2]!, 16) ^ change).toString(16);
-        const changed = `${encoded.slice(0, at + 2)}${digit}${encoded.slice(at + 3)}` as Hex;
+      fc.property(fc.nat({ max: encoded.length - 3 }), fc.integer({ min: 1, max: 15 }), (index, change) => {
+        const digit = (Number.parseInt(encoded[index + 2]!, 16) ^ change).toString(16);
+        const changed = `${encoded.slice(0, index + 2)}${digit}${encoded.slice(index + 3)}` as Hex;
         let action: HubAction;
         try {
           action = decodeHubAction(changed);

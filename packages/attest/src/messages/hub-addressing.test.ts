@@ -89,12 +89,12 @@ test("ignores letter case, and refuses malformed values", () => {
 test("the same text is a different token and account on every chain, in any order and on every request", () => {
   const text = `0x${"c3".repeat(20)}`;
   const names = ["base", "base2", "optimism"];
-  const asked = [...names, ...names].map((name) => {
-    const here = { name, vmType: chain.vmType };
-    return `${hubTokenId(here, text)} ${hubAlias(here, text)}`;
+  const ids = [...names, ...names].map((name) => {
+    const namedChain = { name, vmType: chain.vmType };
+    return `${hubTokenId(namedChain, text)} ${hubAlias(namedChain, text)}`;
   });
-  expect(new Set(asked).size).toBe(names.length);
-  expect(asked.slice(names.length)).toEqual(asked.slice(0, names.length));
+  expect(new Set(ids).size).toBe(names.length);
+  expect(ids.slice(names.length)).toEqual(ids.slice(0, names.length));
 });
 
 test("returns the same answer after many other requests", () => {

@@ -27,13 +27,13 @@ function familyOf(name: string): VmType {
 }
 const chainOf = (name: string): HubChain => ({ name, vmType: familyOf(name) });
 const order = encodeOrder(input.order as OrderJson, familyOf);
-const depositOf = (one: (typeof input.orderDeposits)[number]): HubDeposit => ({
-  ...one,
-  depositId: one.depositId as Hex32,
-  timestamp: BigInt(one.timestamp),
-  amount: BigInt(one.amount),
+const depositOf = (deposit: (typeof input.orderDeposits)[number]): HubDeposit => ({
+  ...deposit,
+  depositId: deposit.depositId as Hex32,
+  timestamp: BigInt(deposit.timestamp),
+  amount: BigInt(deposit.amount),
 });
-const credits = input.orderDeposits.map((one) => creditOf(chainOf(one.chain), depositOf(one)));
+const credits = input.orderDeposits.map((deposit) => creditOf(chainOf(deposit.chain), depositOf(deposit)));
 
 test("computes the mints of the recorded deposits", () => {
   const executions = input.deposits.map(({ chain, transactionId, part, deposits }) =>
@@ -41,7 +41,7 @@ test("computes the mints of the recorded deposits", () => {
       chainOf(chain),
       transactionId,
       part,
-      deposits.map((one) => depositOf({ chain, ...one })),
+      deposits.map((deposit) => depositOf({ chain, ...deposit })),
     ),
   );
   expect(executions).toEqual(output.deposits);
@@ -53,9 +53,9 @@ test("computes the actions of the recorded fill and refund", () => {
 });
 
 test("computes the executions and the request of the recorded withdrawal", () => {
-  const { hub, home, owner, chain, hubChainId, withdrawalId, ...rest } = input.withdrawal;
+  const { hub, home: ownerChain, owner, chain, hubChainId, withdrawalId, ...rest } = input.withdrawal;
   const withdrawal = { ...rest, nonce: rest.nonce as Hex32, amount: BigInt(rest.amount) };
-  const ownerAlias = hubAlias(chainOf(home), owner);
+  const ownerAlias = hubAlias(chainOf(ownerChain), owner);
   const address = withdrawalAddress(chainOf(chain), { ...withdrawal, ownerAlias });
   const accounts = { ownerAlias, address, tokenId: hubTokenId(chainOf(chain), withdrawal.currency) };
   const { amount } = withdrawal;
@@ -71,7 +71,7 @@ test("computes the executions and the request of the recorded withdrawal", () =>
 
 test("credits a deposit with an id to the order's account, any other to the depositor's", () => {
   const { chainId, depositor, timestamp, depositId } = addressVector.input;
-  const at = chainOf(chainId);
+  const chain = chainOf(chainId);
   const deposit = {
     depositor,
     timestamp: BigInt(timestamp),
@@ -79,11 +79,11 @@ test("credits a deposit with an id to the order's account, any other to the depo
     currency: depositor,
     amount: 5n,
   };
-  const token = { tokenId: hubTokenId(at, depositor), amount: 5n };
-  expect(creditOf(at, deposit)).toEqual({ holder: addressVector.output.packed, ...token });
+  const token = { tokenId: hubTokenId(chain, depositor), amount: 5n };
+  expect(creditOf(chain, deposit)).toEqual({ holder: addressVector.output.packed, ...token });
   const withoutId = { ...deposit, depositId: NO_DEPOSIT_ID };
-  expect(creditOf(at, withoutId)).toEqual({ holder: hubAlias(at, depositor), ...token });
-  expect(creditOf(at, { ...withoutId, timestamp: 0n })).toEqual(creditOf(at, withoutId));
+  expect(creditOf(chain, withoutId)).toEqual({ holder: hubAlias(chain, depositor), ...token });
+  expect(creditOf(chain, { ...withoutId, timestamp: 0n })).toEqual(creditOf(chain, withoutId));
 });
 
 test("a fill moves every whole deposit to the solver before the solver pays the fees, in order", () => {

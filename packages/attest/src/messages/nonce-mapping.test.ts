@@ -56,14 +56,14 @@ test("the entry belongs to the wallet's hub account and nonce, and contains the 
   const user = `0x${keccak256(encodePacked(["string", "address"], [chain.name, mapping.wallet])).slice(26)}`;
   if (!isAddress(user)) throw new Error("the alias is not an address");
   const upper = (hex: string): `0x${string}` => `0x${hex.slice(2).toUpperCase()}`;
-  const written = {
+  const upperCase = {
     ...mapping,
     wallet: upper(mapping.wallet),
     depositor: upper(mapping.depositor),
     id: upper(mapping.id),
   };
-  for (const one of [mapping, written])
-    expect(nonceMappingEntry(chain.name, one)).toEqual({
+  for (const variant of [mapping, upperCase])
+    expect(nonceMappingEntry(chain.name, variant)).toEqual({
       user,
       id: sha256("NONCE_MAPPING:1763000000123"),
       data: concat([mapping.id, mapping.depositor]),

@@ -105,6 +105,6 @@ export function ownerAuthorizationDigest(authorization: OwnerAuthorization): Hex
   return messageDigest(ownerAuthorizationHash(authorization));
 }
 
-function invalid(field: string, wanted: string): ServiceError {
-  return new ServiceError("INVALID_REQUEST", `${field} must be ${wanted}`, { field });
+function invalid(field: string, expected: string): ServiceError {
+  return new ServiceError("INVALID_REQUEST", `${field} must be ${expected}`, { field });
 }

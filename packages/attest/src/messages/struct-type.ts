@@ -13,12 +13,12 @@ export function declaration(name: string, fields: TypeFields): string {
  * @throws RangeError if `types` lacks a referenced type
  */
 export function typeHash(types: Readonly<Record<string, TypeFields>>, primary: string): Uint8Array {
-  const found = new Set<string>();
+  const referenced = new Set<string>();
   const visit = (name: string) => {
     const fields = types[name];
     if (fields === undefined) throw new RangeError(`invariant violated: no struct type ${name}`);
-    if (found.has(name)) return;
-    found.add(name);
+    if (referenced.has(name)) return;
+    referenced.add(name);
     for (const { type } of fields) {
       const element = type.replace(/\[\]$/, "");
       // Names of struct types are capitalized, those of built-in types are not.
@@ -26,7 +26,7 @@ export function typeHash(types: Readonly<Record<string, TypeFields>>, primary: s
     }
   };
   visit(primary);
-  found.delete(primary);
-  const names = [primary, ...[...found].toSorted()];
+  referenced.delete(primary);
+  const names = [primary, ...[...referenced].toSorted()];
   return keccakText(names.map((name) => declaration(name, types[name] ?? [])).join(""));
 }

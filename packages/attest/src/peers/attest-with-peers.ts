@@ -9,7 +9,7 @@ import type {
 } from "../aggregate/examine.ts";
 import { answerOf, evaluateQuorum } from "../aggregate/quorum.ts";
 import type { SignedGroup } from "../aggregate/quorum.ts";
-import { askPeer, peerRequest } from "./ask-peer.ts";
+import { queryPeer, peerRequest } from "./query-peer.ts";
 import { fanOut } from "./fan-out.ts";
 import { PeerFailure } from "./peer.ts";
 import type { Peer } from "./peer.ts";
@@ -115,7 +115,7 @@ export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Pr
 
   const { best, complete } = evaluateQuorum(examined, policy);
   if (best === undefined) throw typeof local === "object" ? local.error : new NoCountedSignature();
-  warnOfOthers(call, examined, best);
+  warnOfDivergence(call, examined, best);
   const threshold = policy.signers === undefined ? 1 : policy.threshold;
   const signers = best.signers.length;
   if (policy.signers !== undefined && !complete)
@@ -144,7 +144,7 @@ function startsOf<Answer>(call: PeerAttestation<Answer>): Starts<Answer> {
       [
         index,
         async (signal: AbortSignal) =>
-          await askPeer(peer, route, requestJson, { incomingKey, timeoutMs, signal }),
+          await queryPeer(peer, route, requestJson, { incomingKey, timeoutMs, signal }),
       ] as const,
   );
   return new Map<AnswerSource, (signal: AbortSignal) => Promise<Answer>>([["local", call.local], ...peers]);
@@ -160,7 +160,7 @@ function localResult<Answer>(
 }
 
 /** Warns of different answers: a node lags, a configuration differs, or a peer lies. */
-function warnOfOthers<Answer>(
+function warnOfDivergence<Answer>(
   call: PeerAttestation<Answer>,
   examined: readonly Examined<Answer>[],
   best: SignedGroup<Answer>,

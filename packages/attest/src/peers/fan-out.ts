@@ -15,14 +15,14 @@ export async function* fanOut<Value>(
   signal: AbortSignal,
 ): AsyncGenerator<Settled<Value>, void> {
   signal.throwIfAborted();
-  const rest = new AbortController();
+  const pendingTasks = new AbortController();
   const aborted = Promise.withResolvers<never>();
   // Otherwise an abort between two answers would be an unhandled rejection.
   aborted.promise.catch(() => undefined);
   const onAbort = (): void => aborted.reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   const inFlight = new Map(
-    [...starts].map(([source, start]) => [source, settle(source, start, rest.signal)]),
+    [...starts].map(([source, start]) => [source, settle(source, start, pendingTasks.signal)]),
   );
   try {
     while (inFlight.size > 0) {
@@ -32,7 +32,7 @@ export async function* fanOut<Value>(
     }
   } finally {
     signal.removeEventListener("abort", onAbort);
-    rest.abort();
+    pendingTasks.abort();
   }
 }
 

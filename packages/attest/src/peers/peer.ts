@@ -12,12 +12,12 @@ export interface Peer {
    * call.
    * @throws PeerFailure for any failure
    */
-  ask(path: string, requestJson: string, options: AskOptions): Promise<unknown>;
+  query(path: string, requestJson: string, options: QueryOptions): Promise<unknown>;
   /** Closes all connections and aborts their calls. */
   close(): Promise<void>;
 }
 
-export interface AskOptions {
+export interface QueryOptions {
   /** The caller's `x-api-key`, passed on to peers without a credential of their own. */
   readonly incomingKey: string | undefined;
   /** Covers everything: connecting, headers and body. */
@@ -76,7 +76,7 @@ export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
     }
   };
 
-  const askOnce = async (
+  const queryOnce = async (
     path: string,
     requestJson: string,
     key: string | undefined,
@@ -115,13 +115,13 @@ export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
 
   return {
     name: `${url.host}${basePath}`,
-    async ask(path, requestJson, { incomingKey, timeoutMs, signal }) {
+    async query(path, requestJson, { incomingKey, timeoutMs, signal }) {
       if (signal.aborted) throw new PeerFailure("aborted", "was not queried before the request ended");
       const key = credential ?? incomingKey;
       try {
         return await shared(
           JSON.stringify([path, requestJson, key]),
-          async (all) => await askOnce(path, requestJson, key, timeoutMs, all),
+          async (sharedSignal) => await queryOnce(path, requestJson, key, timeoutMs, sharedSignal),
           signal,
         );
       } catch (error) {
@@ -166,8 +166,12 @@ function codeIn(text: string): string {
 
 /** Only the error code: messages of network errors may contain more. */
 function codeOf(error: unknown): string {
-  for (let at = error; typeof at === "object" && at !== null; at = (at as { cause?: unknown }).cause) {
-    const { code } = at as { code?: unknown };
+  for (
+    let current = error;
+    typeof current === "object" && current !== null;
+    current = (current as { cause?: unknown }).cause
+  ) {
+    const { code } = current as { code?: unknown };
     if (typeof code === "string" && /^[A-Z_0-9]{1,60}$/.test(code)) return code;
   }
   return "unknown";

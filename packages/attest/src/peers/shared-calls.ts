@@ -33,15 +33,15 @@ export function shareCalls<Value>(): (
     signal.throwIfAborted();
     const call = inFlight.get(key) ?? begin(key, start);
     call.waiting++;
-    const left = Promise.withResolvers<never>();
+    const departure = Promise.withResolvers<never>();
     const leave = (): void => {
       call.waiting--;
       if (call.waiting === 0) call.abort.abort();
-      left.reject(signal.reason);
+      departure.reject(signal.reason);
     };
     signal.addEventListener("abort", leave, { once: true });
     try {
-      return await Promise.race([call.value, left.promise]);
+      return await Promise.race([call.value, departure.promise]);
     } finally {
       signal.removeEventListener("abort", leave);
     }

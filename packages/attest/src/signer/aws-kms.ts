@@ -64,11 +64,11 @@ export async function awsKmsSigner(options: AwsKmsOptions): Promise<AwsKmsSigner
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), deadlineMs);
     // The SDK respects the signal during the request, but not while it resolves credentials.
-    const late = new Promise<never>((_, reject) => {
+    const timeout = new Promise<never>((_, reject) => {
       deadline.signal.addEventListener("abort", () => reject(new SignerUnavailable("timeout")));
     });
     try {
-      return await Promise.race([send(deadline.signal), late]);
+      return await Promise.race([send(deadline.signal), timeout]);
     } catch (error) {
       throw error instanceof SignerUnavailable ? error : new SignerUnavailable(kmsFault(error));
     } finally {

@@ -42,7 +42,7 @@ export function googleTokens({ credentialsFile, metadataHost }: GoogleTokenOptio
     return client;
   };
 
-  async function ask(): Promise<unknown> {
+  async function requestToken(): Promise<unknown> {
     if (credentialsFile === undefined)
       return await http(`http://${metadataHost ?? METADATA_HOST}`).call({
         method: "GET",
@@ -63,7 +63,7 @@ export function googleTokens({ credentialsFile, metadataHost }: GoogleTokenOptio
   }
 
   async function renew(): Promise<string> {
-    const { access_token: token, expires_in: seconds } = fieldsOf(await ask());
+    const { access_token: token, expires_in: seconds } = fieldsOf(await requestToken());
     if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token) || typeof seconds !== "number")
       throw new SignerUnavailable("bad-answer");
     cached = { token, expiresAtMs: Date.now() + seconds * 1000 };

@@ -120,12 +120,12 @@ function remoteAt({ url, deadlineMs }: RemoteSignerOptions): Remote {
 async function publicKeyOf({ http, path, headers }: Remote, address: Address): Promise<string> {
   const keys = await http.call({ method: "GET", path: `${path}/api/v1/eth1/publicKeys`, headers });
   if (!Array.isArray(keys)) throw new SignerUnavailable("bad-answer");
-  const found = keys.find((key): key is string => {
+  const ownKey = keys.find((key): key is string => {
     const point = typeof key === "string" ? /^0x(?:04)?([0-9a-fA-F]{128})$/.exec(key)?.[1] : undefined;
     return point !== undefined && addressOf(Buffer.from(`04${point}`, "hex")) === address;
   });
-  if (found === undefined) throw new SignerUnavailable("unknown-key");
-  return found;
+  if (ownKey === undefined) throw new SignerUnavailable("unknown-key");
+  return ownKey;
 }
 
 /** r and s of a 65-byte signature. v is ignored: the parity is found by recovery. */

@@ -42,7 +42,7 @@ export function signerHttp({ origin, socketPath, deadlineMs = 5_000 }: SignerHtt
     ...(socketPath === undefined ? {} : { socketPath }),
   });
 
-  async function ask({ method, path, headers, body }: SignerRequest, signal: AbortSignal): Promise<unknown> {
+  async function send({ method, path, headers, body }: SignerRequest, signal: AbortSignal): Promise<unknown> {
     const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
     const response = await pool.request({
       method,
@@ -66,11 +66,11 @@ export function signerHttp({ origin, socketPath, deadlineMs = 5_000 }: SignerHtt
       const signal = AbortSignal.timeout(deadlineMs);
       try {
         try {
-          return await ask(request, signal);
+          return await send(request, signal);
         } catch (error) {
           // A reused connection may have been closed. Signing twice does no harm.
           if (signal.aborted || !DEAD_CONNECTION.includes(codeOf(error))) throw error;
-          return await ask(request, signal);
+          return await send(request, signal);
         }
       } catch (error) {
         if (error instanceof SignerUnavailable) throw error;

@@ -27,10 +27,10 @@ test("refuses a compressed point, a missing or extra byte, and a changed byte be
   expect(pointOfSpki(der.subarray(0, -1))).toBeUndefined();
   expect(pointOfSpki(Buffer.concat([der, Buffer.from([0])]))).toBeUndefined();
   expect(pointOfSpki(new Uint8Array())).toBeUndefined();
-  for (let at = 0; at < der.length - 64; at++) {
+  for (let offset = 0; offset < der.length - 64; offset++) {
     const changed = Buffer.from(der);
-    changed[at] = (changed[at] ?? 0) ^ 1;
-    expect(pointOfSpki(changed), `byte ${at}`).toBeUndefined();
+    changed[offset] = (changed[offset] ?? 0) ^ 1;
+    expect(pointOfSpki(changed), `byte ${offset}`).toBeUndefined();
   }
   const ecdh = createECDH("secp256k1");
   ecdh.generateKeys();
@@ -40,9 +40,9 @@ test("refuses a compressed point, a missing or extra byte, and a changed byte be
 
 test("refuses coordinates that are not on the curve", () => {
   const der = spki("secp256k1");
-  for (const at of [30, 60, 87]) {
+  for (const offset of [30, 60, 87]) {
     const changed = Buffer.from(der);
-    changed[at] = (changed[at] ?? 0) ^ 1;
+    changed[offset] = (changed[offset] ?? 0) ^ 1;
     expect(pointOfSpki(changed)).toBeUndefined();
   }
   // The point with x = 1, and the same point with the field's size added to x, which is not canonical.

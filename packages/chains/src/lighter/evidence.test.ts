@@ -53,7 +53,7 @@ function createTransaction(
   };
 }
 
-/** Lighter with another history after each listing; the last one stays. `requestedHashes` are the hashes looked up. */
+/** Lighter with another history after each listing; the last history stays. Records the requested hashes. */
 function createRpc(
   ...histories: readonly (readonly ExchangeTransaction[])[]
 ): LighterRpc & { readonly requestedHashes: string[] } {

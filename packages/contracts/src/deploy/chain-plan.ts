@@ -78,7 +78,7 @@ function depositAddresses(depository: Address, owner: Address, operator: Address
     ...plain,
     immutables: { depository, factory: created.address },
   };
-  const [factory] = created.contracts.map((one) => ({ ...one, immutables: { implementation } }));
+  const [factory] = created.contracts.map((planned) => ({ ...planned, immutables: { implementation } }));
   return { ...created, contracts: factory === undefined ? [] : [factory, depositAddress] };
 }
 

@@ -101,7 +101,7 @@ function setup({ owner, allocator: account, domain }: HubPlanInputs, multisig: A
   return {
     ...created,
     contracts: [
-      ...created.contracts.map((one) => ({ ...one, immutables })),
+      ...created.contracts.map((planned) => ({ ...planned, immutables })),
       {
         ...hub,
         roles: { "minter role": oracle.address },

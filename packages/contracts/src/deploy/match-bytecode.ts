@@ -28,10 +28,10 @@ export function matchBytecode(
       throw new RangeError(`invariant violated: no value for immutable ${name} of ${build.path}`);
     unused.delete(name);
     for (const { start, length } of places) {
-      const found = slice(code, start, start + length);
-      const wanted = pad(value, { size: length });
-      if (found.toLowerCase() !== wanted.toLowerCase())
-        return { kind: "immutable", name, found, expected: wanted };
+      const actual = slice(code, start, start + length);
+      const expectedBytes = pad(value, { size: length });
+      if (actual.toLowerCase() !== expectedBytes.toLowerCase())
+        return { kind: "immutable", name, found: actual, expected: expectedBytes };
       // The build has zeros there.
       const from = 2 + 2 * start;
       masked = masked.slice(0, from) + "0".repeat(2 * length) + masked.slice(from + 2 * length);
@@ -39,9 +39,12 @@ export function matchBytecode(
   }
   if (unused.size > 0)
     throw new RangeError(`invariant violated: ${build.path} has no immutable ${[...unused].join(", ")}`);
-  for (let at = 0; at < size(expected); at++) {
-    const [found, wanted] = [masked, expected].map((text) => text.slice(2 + 2 * at, 4 + 2 * at));
-    if (found !== wanted) return { kind: "byte", at, found: `0x${found}`, expected: `0x${wanted}` };
+  for (let offset = 0; offset < size(expected); offset++) {
+    const [found, expectedBytes] = [masked, expected].map((text) =>
+      text.slice(2 + 2 * offset, 4 + 2 * offset),
+    );
+    if (found !== expectedBytes)
+      return { kind: "byte", at: offset, found: `0x${found}`, expected: `0x${expectedBytes}` };
   }
   return undefined;
 }

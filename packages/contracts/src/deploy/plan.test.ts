@@ -99,9 +99,9 @@ function receiverCode(): Hex {
   return `0x${code}`;
 }
 
-function withByte(code: Hex, at: number): Hex {
-  const flipped = (Number(slice(code, at, at + 1)) ^ 1).toString(16).padStart(2, "0");
-  return `0x${code.slice(2, 2 + 2 * at)}${flipped}${code.slice(4 + 2 * at)}`;
+function withByte(code: Hex, offset: number): Hex {
+  const flipped = (Number(slice(code, offset, offset + 1)) ^ 1).toString(16).padStart(2, "0");
+  return `0x${code.slice(2, 2 + 2 * offset)}${flipped}${code.slice(4 + 2 * offset)}`;
 }
 
 test("compares bytecode byte by byte, and immutables by their values", () => {
@@ -109,11 +109,16 @@ test("compares bytecode byte by byte, and immutables by their values", () => {
   expect(matchBytecode(build, { solver }, code)).toBeUndefined();
   const place = build.immutables["solver"]?.at(-1);
   if (place === undefined) throw new RangeError("expected an immutable in the Receiver");
-  const inside = (at: number): boolean =>
-    (build.immutables["solver"] ?? []).some(({ start, length }) => at >= start && at < start + length);
-  for (const at of [0, 100, (code.length - 2) / 2 - 1]) {
-    expect(inside(at)).toBe(false);
-    expect(matchBytecode(build, { solver }, withByte(code, at))).toMatchObject({ kind: "byte", at });
+  const inside = (offset: number): boolean =>
+    (build.immutables["solver"] ?? []).some(
+      ({ start, length }) => offset >= start && offset < start + length,
+    );
+  for (const offset of [0, 100, (code.length - 2) / 2 - 1]) {
+    expect(inside(offset)).toBe(false);
+    expect(matchBytecode(build, { solver }, withByte(code, offset))).toMatchObject({
+      kind: "byte",
+      at: offset,
+    });
   }
   // The last byte of the immutable's last occurrence, which changes the address there.
   const end = place.start + place.length - 1;

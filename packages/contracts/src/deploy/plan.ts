@@ -59,7 +59,9 @@ export interface DeploymentPlan {
 
 /** @throws RangeError if the plan does not contain the contract */
 export function plannedAddress(plan: DeploymentPlan, contract: ContractName): Address {
-  const found = plan.creations.flatMap(({ contracts }) => contracts).find((one) => one.contract === contract);
+  const found = plan.creations
+    .flatMap(({ contracts }) => contracts)
+    .find((planned) => planned.contract === contract);
   if (found === undefined) throw new RangeError(`invariant violated: the plan has no ${contract}`);
   return found.address;
 }
@@ -70,7 +72,7 @@ export function constructorOf(
   values: readonly unknown[],
 ): Pick<PlannedContract, "constructorArguments" | "encodedArguments"> {
   const inputs: readonly AbiParameter[] = abi.find((item) => item.type === "constructor")?.inputs ?? [];
-  const named = inputs.map(({ name = "" }, at) => [name.replace(/_$/, ""), values[at]] as const);
+  const named = inputs.map(({ name = "" }, index) => [name.replace(/_$/, ""), values[index]] as const);
   return {
     constructorArguments: Object.fromEntries(named),
     encodedArguments: encodeAbiParameters(inputs, values),

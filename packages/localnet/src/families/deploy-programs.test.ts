@@ -8,14 +8,14 @@ test("the local chain file names the programs that the local system deploys", as
   const name = "chains.local.json";
   const entries = readJsonFile(join(repositoryRoot, "configs", name), name) as readonly { id: string }[];
   const { plans, depository } = await planLocalPrograms();
-  const [holding, addresses] = plans;
+  const [depositoryPlan, depositAddressPlan] = plans;
   expect(entries.find(({ id }) => id === "local-solana")).toMatchObject({
-    depository: holding.program,
+    depository: depositoryPlan.program,
     depositoryRoles: {
-      upgradeAuthority: holding.owner,
+      upgradeAuthority: depositoryPlan.owner,
       owner: depository.owner,
       allocator: depository.allocator,
     },
-    depositAddressProgram: addresses.program,
+    depositAddressProgram: depositAddressPlan.program,
   });
 });

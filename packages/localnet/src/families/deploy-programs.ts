@@ -25,10 +25,10 @@ export async function planLocalPrograms(): Promise<LocalPrograms> {
     programDeployer(familyKey("owner")),
     programDeployer(familyKey("allocator")),
   ]);
-  const by = { deployer: deployer.address, location: { kind: "new", key: deployer } } as const;
-  const [holding, addresses] = await Promise.all([
+  const shared = { deployer: deployer.address, location: { kind: "new", key: deployer } } as const;
+  const [depositoryPlan, depositAddressPlan] = await Promise.all([
     planProgram({
-      ...by,
+      ...shared,
       elf: programElf("depository"),
       owner: owner.address,
       depository: {
@@ -37,10 +37,11 @@ export async function planLocalPrograms(): Promise<LocalPrograms> {
         allocator: allocator.address,
       },
     }),
-    planProgram({ ...by, elf: programElf("deposit-address"), owner: undefined, depository: undefined }),
+    planProgram({ ...shared, elf: programElf("deposit-address"), owner: undefined, depository: undefined }),
   ]);
-  if (holding.depository === undefined) throw new TypeError("invariant violated: a plan without depository");
-  return { deployer, plans: [holding, addresses], depository: holding.depository };
+  if (depositoryPlan.depository === undefined)
+    throw new TypeError("invariant violated: a plan without depository");
+  return { deployer, plans: [depositoryPlan, depositAddressPlan], depository: depositoryPlan.depository };
 }
 
 /** Milliseconds between additional blocks, which finalize the deployment sooner. */

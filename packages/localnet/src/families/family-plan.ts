@@ -7,7 +7,7 @@ import { localAccount } from "../accounts.ts";
 export interface FamilyPorts {
   readonly solana: number;
   readonly bitcoin: number;
-  readonly exchange: number;
+  readonly hyperliquid: number;
 }
 
 /** URLs of the running nodes. */
@@ -19,7 +19,7 @@ export interface FamilyUrls {
   readonly bitcoin: string;
   /** URL of the Bitcoin explorer. */
   readonly esplora: string;
-  readonly exchange: string;
+  readonly hyperliquid: string;
 }
 
 /** The solver's accounts, in the format of each chain. */
@@ -54,7 +54,7 @@ export function familyNodeEnvironment(urls: FamilyUrls): Record<string, string> 
     LOCAL_SOLANA_SWAPS_URL: urls.solanaSwaps,
     LOCAL_BITCOIN_RPC_URL: urls.bitcoin,
     LOCAL_BITCOIN_ESPLORA_URL: urls.esplora,
-    LOCAL_EXCHANGE_URL: urls.exchange,
+    LOCAL_EXCHANGE_URL: urls.hyperliquid,
   };
 }
 
@@ -77,4 +77,4 @@ export function familySolverAddresses({ solana, bitcoin }: FamilyAccounts): Reco
 }
 
 /** Receives deposits on Hyperliquid, as configured in the chain file. */
-export const exchangeDepository = localAccount("allocator").address;
+export const hyperliquidDepository = localAccount("allocator").address;

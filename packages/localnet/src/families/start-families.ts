@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { hexToBytes, keccak256, stringToBytes } from "viem";
 import { localAccount } from "../accounts.ts";
 import { bitcoinAddress, startBitcoin, type RunningBitcoin } from "@causeway/simulators/bitcoin";
-import { startExchange, type RunningExchange } from "@causeway/simulators/hyperliquid";
+import { startHyperliquid, type RunningHyperliquid } from "@causeway/simulators/hyperliquid";
 import {
   askNode,
   createMint,
@@ -47,7 +47,7 @@ export interface RunningFamilies extends Stoppable {
   readonly solana: RunningSolana;
   readonly solanaSwaps: SolanaSwaps;
   readonly bitcoin: RunningBitcoin;
-  readonly exchange: RunningExchange;
+  readonly hyperliquid: RunningHyperliquid;
 }
 
 const LAMPORTS = 1_000_000_000n;
@@ -61,27 +61,27 @@ const MINT_SEED = hexToBytes(keccak256(stringToBytes("causeway local mint USDC")
  * all are stopped.
  */
 export async function startFamilies(options: FamiliesOptions): Promise<RunningFamilies> {
-  const [solana, bitcoin, exchange] = await startTogether<
-    [PayingPart<RunningSolana> & SolanaSwaps, PayingPart<RunningBitcoin>, Part<RunningExchange>]
-  >([furnishedSolana(options), furnishedBitcoin(options), furnishedExchange(options)]);
+  const [solana, bitcoin, hyperliquid] = await startTogether<
+    [PayingPart<RunningSolana> & SolanaSwaps, PayingPart<RunningBitcoin>, Part<RunningHyperliquid>]
+  >([startFundedSolana(options), startFundedBitcoin(options), startFundedHyperliquid(options)]);
   return {
     urls: {
       solana: solana.node.url,
       solanaSwaps: solana.jupiter.url,
       bitcoin: bitcoin.node.rpcUrl,
       esplora: bitcoin.node.esploraUrl,
-      exchange: exchange.node.url,
+      hyperliquid: hyperliquid.node.url,
     },
     solver: { solana: solana.solver, bitcoin: bitcoin.solver },
     solana: solana.node,
     solanaSwaps: { jupiter: solana.jupiter, unlisted: solana.unlisted },
     bitcoin: bitcoin.node,
-    exchange: exchange.node,
-    stop: async () => await stopTogether([solana, bitcoin, exchange]),
+    hyperliquid: hyperliquid.node,
+    stop: async () => await stopTogether([solana, bitcoin, hyperliquid]),
   };
 }
 
-async function furnishedSolana({
+async function startFundedSolana({
   ports,
   users = 2,
   onProgress,
@@ -113,11 +113,11 @@ async function furnishedSolana({
     await airdrop(solver.address, 10_000n);
     await mintTo(node.url, mint, solver.address, 10_000_000n * 1_000_000n);
     // A hundred of the unlisted token are worth a dollar.
-    const stocks = [
+    const reserves = [
       { of: mint, amount: 1_000_000n * 1_000_000n },
       { of: unlisted, amount: 100_000_000n * 100_000n },
     ];
-    jupiter = await startJupiter({ pools: await createPools(node, stocks) });
+    jupiter = await startJupiter({ pools: await createPools(node, reserves) });
     for (let index = 0; index < users; index++) {
       const user = await solanaKey(hexToBytes(familyKey("user", index)));
       await airdrop(user.address, 100n);
@@ -132,7 +132,7 @@ async function furnishedSolana({
   }
 }
 
-async function furnishedBitcoin({
+async function startFundedBitcoin({
   ports,
   folder,
   users = 2,
@@ -184,17 +184,17 @@ async function furnishedBitcoin({
   }
 }
 
-async function furnishedExchange({
+async function startFundedHyperliquid({
   ports,
   users = 2,
   onProgress,
-}: FamiliesOptions): Promise<Stoppable & { readonly node: RunningExchange }> {
-  const node = await startExchange({ port: ports.exchange });
+}: FamiliesOptions): Promise<Stoppable & { readonly node: RunningHyperliquid }> {
+  const node = await startHyperliquid({ port: ports.hyperliquid });
   for (const dex of ["", "spot"]) {
     node.control.fund(localAccount("solver").address, "10000000", "USDC", dex);
     for (let index = 0; index < users; index++)
       node.control.fund(localAccount("user", index).address, "10000", "USDC", dex);
   }
-  onProgress(`Hyperliquid on port ${ports.exchange}: accounts funded`);
+  onProgress(`Hyperliquid on port ${ports.hyperliquid}: accounts funded`);
   return { node, stop: async () => await node.close() };
 }

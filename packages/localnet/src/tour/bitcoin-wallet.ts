@@ -29,7 +29,7 @@ export function createBitcoinWallet(esploraUrl: string, privateKey: Hex, prefix:
   const network = prefix === "bc" ? NETWORK : { ...TEST_NETWORK, bech32: prefix };
   const { address } = p2wpkh(secp256k1.getPublicKey(key, true), network);
   if (address === undefined) throw new TypeError("invariant violated: public key has no address");
-  const ask = async (path: string, init: RequestInit = {}): Promise<string> => {
+  const request = async (path: string, init: RequestInit = {}): Promise<string> => {
     const response = await fetch(`${esploraUrl}${path}`, {
       ...init,
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
@@ -42,7 +42,7 @@ export function createBitcoinWallet(esploraUrl: string, privateKey: Hex, prefix:
     address,
     balance: async () =>
       utxos
-        .parse(JSON.parse(await ask(`/address/${address}/utxo`)))
+        .parse(JSON.parse(await request(`/address/${address}/utxo`)))
         .reduce((sum, { value }) => sum + BigInt(value), 0n),
     execute: async (data) => {
       const { psbt } = bitcoinItem.parse(data);
@@ -51,7 +51,7 @@ export function createBitcoinWallet(esploraUrl: string, privateKey: Hex, prefix:
       const transaction = Transaction.fromPSBT(bytes, { allowUnknownOutputs: true });
       transaction.sign(key);
       transaction.finalize();
-      return await ask("/tx", { method: "POST", body: transaction.hex });
+      return await request("/tx", { method: "POST", body: transaction.hex });
     },
   };
 }

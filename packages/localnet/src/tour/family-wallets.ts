@@ -26,12 +26,12 @@ export async function familyWallets(
     evmKey,
     system.chains.map(({ id, rpcUrl }) => ({ chainId: id, url: rpcUrl })),
   );
-  const [home] = system.chains;
-  if (home === undefined)
+  const [evmChain] = system.chains;
+  if (evmChain === undefined)
     throw new RangeError("invariant violated: EVM chain of the local system is missing");
   const solana = await createSolanaWallet(families.urls.solana, key);
   const bitcoin = createBitcoinWallet(families.urls.esplora, key, "bcrt");
-  const exchange = createHyperliquidWallet(families.urls.exchange, evmKey, home.id);
+  const hyperliquid = createHyperliquidWallet(families.urls.hyperliquid, evmKey, evmChain.id);
   const wallets: readonly FamilyWallet[] = [
     ...system.chains.map(({ id, name }): FamilyWallet => ({
       chain: name,
@@ -44,22 +44,22 @@ export async function familyWallets(
       address: solana.address,
       balanceOf: async (currency) =>
         await solana.balanceOf(currency === NATIVE_SOLANA ? undefined : currency),
-      execute: async (steps) => await lastOf(steps, async (data) => await solana.execute(data)),
+      execute: async (steps) => await executeItems(steps, async (data) => await solana.execute(data)),
     },
     {
       chain: familyChains.bitcoin,
       address: bitcoin.address,
       balanceOf: async () => await bitcoin.balance(),
-      execute: async (steps) => await lastOf(steps, async (data) => await bitcoin.execute(data)),
+      execute: async (steps) => await executeItems(steps, async (data) => await bitcoin.execute(data)),
     },
     {
       chain: familyChains.hyperliquid,
-      address: exchange.address,
-      balanceOf: async () => parseUnits(await exchange.withdrawable(), 8),
+      address: hyperliquid.address,
+      balanceOf: async () => parseUnits(await hyperliquid.withdrawable(), 8),
       execute: async (steps) =>
-        await lastOf(steps, async (data, { kind }) => {
-          if (kind === "signature") await exchange.authorize(apiUrl, data);
-          else await exchange.execute(data);
+        await executeItems(steps, async (data, { kind }) => {
+          if (kind === "signature") await hyperliquid.authorize(apiUrl, data);
+          else await hyperliquid.execute(data);
           return "";
         }),
     },
@@ -70,7 +70,7 @@ export async function familyWallets(
 const NATIVE_SOLANA = "11111111111111111111111111111111";
 
 /** Executes every incomplete item, in order. */
-async function lastOf(
+async function executeItems(
   steps: readonly QuoteStep[],
   act: (data: unknown, step: QuoteStep) => Promise<string>,
 ): Promise<string> {

@@ -85,8 +85,8 @@ export function createHyperliquidWallet(
         sign: { domain, types, primaryType, value },
         post: { endpoint, body },
       } = signatureItem.parse(data);
-      const { EIP712Domain: _, ...own } = types;
-      const signature = await sign({ ...domain, chainId }, own, primaryType, value);
+      const { EIP712Domain: _, ...signedTypes } = types;
+      const signature = await sign({ ...domain, chainId }, signedTypes, primaryType, value);
       const url = endpoint.startsWith("http") ? endpoint : `${apiUrl}${endpoint}`;
       await post(`${url}?signature=${signature}`, { ...body, signatureChainId: chainId });
     },

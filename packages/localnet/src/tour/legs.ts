@@ -1,22 +1,22 @@
 import { familyChains } from "../families/family-plan.ts";
 
 /** Where the funds are: the name of a chain in `GET /chains`, and the symbol of a currency. */
-export interface Stop {
+export interface TourStop {
   readonly chain: string;
   readonly symbol: string;
 }
 
 /** One transfer of the tour. Amounts in whole units. */
 export interface TourLeg {
-  readonly from: Stop;
-  readonly to: Stop;
+  readonly from: TourStop;
+  readonly to: TourStop;
   readonly amount: string;
 }
 
-const evm = (symbol: string): Stop => ({ chain: "local-a", symbol });
-const solana: Stop = { chain: familyChains.solana, symbol: "USDC" };
-const bitcoin: Stop = { chain: familyChains.bitcoin, symbol: "BTC" };
-const hyperliquid: Stop = { chain: familyChains.hyperliquid, symbol: "USDC" };
+const evm = (symbol: string): TourStop => ({ chain: "local-a", symbol });
+const solana: TourStop = { chain: familyChains.solana, symbol: "USDC" };
+const bitcoin: TourStop = { chain: familyChains.bitcoin, symbol: "BTC" };
+const hyperliquid: TourStop = { chain: familyChains.hyperliquid, symbol: "USDC" };
 
 /**
  * Through every family and back: EVM → Solana → EVM → Bitcoin → EVM → Hyperliquid → EVM. Each leg spends less

@@ -3,7 +3,7 @@ import { formatUnits, parseUnits, type Hex } from "viem";
 import { createApiClient } from "../api-client.ts";
 import { familyChains } from "../families/family-plan.ts";
 import type { FamilyWallet } from "./family-wallet.ts";
-import type { Stop, TourLeg } from "./legs.ts";
+import type { TourStop, TourLeg } from "./legs.ts";
 
 export interface TourOptions {
   readonly apiUrl: string;
@@ -11,7 +11,7 @@ export interface TourOptions {
   /** Wallets by chain name. */
   readonly wallets: ReadonlyMap<string, FamilyWallet>;
   /** Watches the solver's credit on the hub for deposits of this currency. Called before the leg starts. */
-  readonly watchHub: (stop: Stop, currency: string) => Promise<HubWatch>;
+  readonly watchHub: (stop: TourStop, currency: string) => Promise<HubWatch>;
   readonly print: (line: string) => void;
   readonly deadlineMs: number;
 }
@@ -22,7 +22,7 @@ export interface HubWatch {
    *
    * @throws Error if the deadline passes first
    */
-  grownBy(amount: bigint, deadline: AbortSignal): Promise<number>;
+  waitForGrowth(amount: bigint, deadline: AbortSignal): Promise<number>;
 }
 
 /** Outcome of one leg according to the chains and the hub, regardless of what the API reports. */
@@ -57,9 +57,9 @@ async function runLeg(
   leg: TourLeg,
 ): Promise<LegResult> {
   const api = createApiClient(apiUrl);
-  const [origin, destination] = [leg.from, leg.to].map((stop) => placeOf(chains, wallets, stop)) as [
-    Place,
-    Place,
+  const [origin, destination] = [leg.from, leg.to].map((stop) => resolveStop(chains, wallets, stop)) as [
+    ResolvedStop,
+    ResolvedStop,
   ];
   const deadline = AbortSignal.timeout(deadlineMs);
   const before = await destination.wallet.balanceOf(destination.currency);
@@ -98,25 +98,25 @@ async function runLeg(
     received = (await destination.wallet.balanceOf(destination.currency)) - before;
     if (end.status !== "success" || received < minimumOut)
       return legResult({ filledMs, reason: `request ended with ${end.status} (${end.failReason})` });
-    const signers = await hub.grownBy(amount, deadline);
+    const signers = await hub.waitForGrowth(amount, deadline);
     return legResult({ filledMs, settledMs: performance.now() - startedAtMs, signers, reason: undefined });
   } catch (error) {
     return legResult({ reason: error instanceof Error ? error.message : String(error) });
   }
 }
 
-interface Place {
+interface ResolvedStop {
   readonly chainId: number;
   readonly currency: string;
   readonly decimals: number;
   readonly wallet: FamilyWallet;
 }
 
-function placeOf(
+function resolveStop(
   chains: readonly WireChain[],
   wallets: ReadonlyMap<string, FamilyWallet>,
-  { chain: name, symbol }: Stop,
-): Place {
+  { chain: name, symbol }: TourStop,
+): ResolvedStop {
   const chain = chains.find((candidate) => candidate.name === name);
   const wallet = wallets.get(name);
   if (chain === undefined || wallet === undefined) throw new Error(`GET /chains lists no chain ${name}`);
@@ -148,7 +148,7 @@ function lineOf({ leg, received, decimals, filledMs, settledMs, signers, reason 
 
 function row(cells: readonly string[]): string {
   return cells
-    .map((cell, at) => cell.padEnd(COLUMNS[at] ?? 0))
+    .map((cell, index) => cell.padEnd(COLUMNS[index] ?? 0))
     .join("  ")
     .trimEnd();
 }

@@ -25,9 +25,9 @@ export async function showTour(
   style: TerminalStyle,
 ): Promise<boolean> {
   const { families: running, endpoints, chains, solver } = system;
-  const [home] = chains;
+  const [evmChain] = chains;
   const { hub, oracles } = endpoints;
-  if (running === undefined || home === undefined || hub === undefined) {
+  if (running === undefined || evmChain === undefined || hub === undefined) {
     print("The tour requires oracles and all four chain families that the service pays on.");
     return false;
   }
@@ -43,19 +43,20 @@ export async function showTour(
       const position = await watchPosition({
         hub,
         oracles,
-        holder: { chainName: home.name, address: solver.address },
+        holder: { chainName: evmChain.name, address: solver.address },
         currency: { chainName: chain, address: encodeAddress(families[chain] ?? API_FAMILIES.evm, currency) },
       });
       return {
-        grownBy: async (amount, deadline) => (await position.grownBy(amount, deadline)).signers.length,
+        waitForGrowth: async (amount, deadline) =>
+          (await position.waitForGrowth(amount, deadline)).signers.length,
       };
     },
     print: (line) => print(`  ${line}`),
     deadlineMs: PATIENCE_MS,
   });
-  const arrived = results.filter(({ reason }) => reason === undefined).length;
-  const hasArrived = arrived === tourLegs.length;
-  const verdict = `${arrived} of ${tourLegs.length} legs arrived and were settled.`;
+  const arrivedCount = results.filter(({ reason }) => reason === undefined).length;
+  const hasArrived = arrivedCount === tourLegs.length;
+  const verdict = `${arrivedCount} of ${tourLegs.length} legs arrived and were settled.`;
   print(`  ${hasArrived ? style.passed(verdict) : style.failed(verdict)}\n`);
   return hasArrived;
 }

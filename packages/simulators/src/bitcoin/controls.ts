@@ -122,16 +122,16 @@ async function mineFirstBlocks(call: CallNode, address: string): Promise<FaucetO
   }
   await call("setmocktime", 0);
   const mature = hashes.slice(0, 100);
-  const found: FaucetOutput[] = [];
+  const coinbaseOutputs: FaucetOutput[] = [];
   for (const hash of mature) {
     const { tx } = (await call("getblock", hash, 2)) as { tx: { txid: string; vout: { value: number }[] }[] };
     const [coinbase] = tx;
     if (coinbase === undefined) continue;
     // A float represents the subsidy exactly.
     const amount = BigInt(Math.round((coinbase.vout[0]?.value ?? 0) * 100_000_000));
-    found.push({ txid: coinbase.txid, vout: 0, amount });
+    coinbaseOutputs.push({ txid: coinbase.txid, vout: 0, amount });
   }
-  return found;
+  return coinbaseOutputs;
 }
 
 function callerOf(rpcUrl: string): CallNode {

@@ -26,11 +26,11 @@ const METHODS: Readonly<Record<string, Method>> = {
     return block.hash;
   },
   getblockheader: (node, [hash, verbose = true]) => {
-    const block = knownBlock(node, hash);
+    const block = requireBlock(node, hash);
     return verbose === false ? block.header : coreHeader(node, block);
   },
   getblock: (node, [hash, verbosity = 1]) => {
-    const block = knownBlock(node, hash);
+    const block = requireBlock(node, hash);
     const level = Number(verbosity);
     if (level === 0) return block.hex;
     return {
@@ -43,15 +43,17 @@ const METHODS: Readonly<Record<string, Method>> = {
     const id = String(txid);
     if (!/^[0-9a-f]{64}$/i.test(id))
       throw new CoreError(-8, `txid must be of length 64 (not ${id.length}, for '${id}')`);
-    const within = blockHash === undefined || blockHash === null ? undefined : knownBlock(node, blockHash);
-    const unconfirmed = within === undefined ? node.mempoolTransaction(id.toLowerCase()) : undefined;
-    const block = unconfirmed === undefined ? (within ?? node.index.blockOf(id.toLowerCase())) : undefined;
+    const requestedBlock =
+      blockHash === undefined || blockHash === null ? undefined : requireBlock(node, blockHash);
+    const unconfirmed = requestedBlock === undefined ? node.mempoolTransaction(id.toLowerCase()) : undefined;
+    const block =
+      unconfirmed === undefined ? (requestedBlock ?? node.index.blockOf(id.toLowerCase())) : undefined;
     const tx =
       unconfirmed ?? block?.transactions.find((transaction) => transaction.txid === id.toLowerCase());
     if (tx === undefined)
       throw new CoreError(
         -5,
-        within === undefined
+        requestedBlock === undefined
           ? "No such mempool or blockchain transaction. Use gettransaction for wallet transactions."
           : "No such transaction found in the provided block. Use gettransaction for wallet transactions.",
       );
@@ -117,7 +119,7 @@ export async function answerCall(node: RegtestNode, call: unknown): Promise<obje
   }
 }
 
-function knownBlock(node: RegtestNode, hash: unknown): IndexedBlock {
+function requireBlock(node: RegtestNode, hash: unknown): IndexedBlock {
   const block = node.index.block(String(hash));
   if (block === undefined) throw new CoreError(-5, "Block not found");
   return block;

@@ -34,9 +34,9 @@ export function answerEsplora(node: RegtestNode, path: string): EsploraAnswer {
   const [kind = "", name = "", part, detail] = path.split("/").slice(1);
   switch (kind) {
     case "tx":
-      return aboutTransaction(node, name, part, detail);
+      return answerTransaction(node, name, part, detail);
     case "address":
-      return aboutAddress(node, name, part, detail);
+      return answerAddress(node, name, part, detail);
     case "blocks":
       if (name === "tip" && part === "height") return text(String(node.index.height));
       if (name === "tip" && part === "hash") return text(node.index.tip.hash);
@@ -46,7 +46,7 @@ export function answerEsplora(node: RegtestNode, path: string): EsploraAnswer {
       return block === undefined ? notFound("Block not found") : text(block.hash);
     }
     case "block":
-      return aboutBlock(node, name, part);
+      return answerBlock(node, name, part);
     case "fee-estimates":
       return json({ "1": 3, "2": 2.5, "3": 2.012, "6": 2, "144": 1.01, "1008": 1 });
     default:
@@ -65,13 +65,13 @@ export async function postTransaction(node: RegtestNode, hex: string): Promise<E
   }
 }
 
-function aboutTransaction(
+function answerTransaction(
   node: RegtestNode,
   txid: string,
   part: string | undefined,
   detail: string | undefined,
 ): EsploraAnswer {
-  const tx = node.mempoolTransaction(txid) ?? inChain(node, txid);
+  const tx = node.mempoolTransaction(txid) ?? confirmedTransaction(node, txid);
   if (tx === undefined) return notFound("Transaction not found");
   switch (part) {
     case undefined:
@@ -89,7 +89,7 @@ function aboutTransaction(
   }
 }
 
-function aboutBlock(node: RegtestNode, hash: string, part: string | undefined): EsploraAnswer {
+function answerBlock(node: RegtestNode, hash: string, part: string | undefined): EsploraAnswer {
   const block = node.index.block(hash);
   if (block === undefined) return notFound("Block not found");
   switch (part) {
@@ -112,7 +112,7 @@ function aboutBlock(node: RegtestNode, hash: string, part: string | undefined): 
   }
 }
 
-function aboutAddress(
+function answerAddress(
   node: RegtestNode,
   address: string,
   part: string | undefined,
@@ -144,7 +144,7 @@ function transactionsOf(node: RegtestNode, address: string): readonly RawTransac
   );
 }
 
-function inChain(node: RegtestNode, txid: string): RawTransaction | undefined {
+function confirmedTransaction(node: RegtestNode, txid: string): RawTransaction | undefined {
   const block = node.index.blockOf(txid);
   return block !== undefined && node.index.isInChain(block) ? node.index.transaction(txid) : undefined;
 }

@@ -18,10 +18,10 @@ export function loadBcoin(): Bcoin {
   const maps = new Map<string, Readonly<Record<string, string>>>();
   registerHooks({
     resolve(specifier, context, next) {
-      const found = next(specifier, context);
-      if (!found.url.startsWith("file:")) return found;
-      const twin = plainTwin(fileURLToPath(found.url), maps);
-      return twin === undefined ? found : { ...found, url: pathToFileURL(twin).href };
+      const resolved = next(specifier, context);
+      if (!resolved.url.startsWith("file:")) return resolved;
+      const replacement = replacementOf(fileURLToPath(resolved.url), maps);
+      return replacement === undefined ? resolved : { ...resolved, url: pathToFileURL(replacement).href };
     },
   });
   const require = createRequire(import.meta.url);
@@ -30,15 +30,18 @@ export function loadBcoin(): Bcoin {
   return require("bcoin") as Bcoin;
 }
 
-function plainTwin(file: string, maps: Map<string, Readonly<Record<string, string>>>): string | undefined {
+function replacementOf(
+  file: string,
+  maps: Map<string, Readonly<Record<string, string>>>,
+): string | undefined {
   const [, folder, name, path] = /^(.*node_modules\/([^/@]+))\/(.*)\.js$/.exec(file) ?? [];
   // The random number generator in its browser build requires a browser.
   if (folder === undefined || name === undefined || !COMPILED.has(name) || path === "lib/random")
     return undefined;
   const map = maps.get(folder) ?? browserMap(folder);
   maps.set(folder, map);
-  const twin = map[`./${path}`] ?? map[`./${path}.js`];
-  return twin === undefined ? undefined : join(folder, twin);
+  const replacement = map[`./${path}`] ?? map[`./${path}.js`];
+  return replacement === undefined ? undefined : join(folder, replacement);
 }
 
 function browserMap(folder: string): Readonly<Record<string, string>> {

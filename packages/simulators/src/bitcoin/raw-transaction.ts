@@ -50,12 +50,12 @@ export function readRawTransaction(hex: string): RawTransaction {
     lockTime: tx.lockTime,
     size: bytes.length,
     weight: base.length * 3 + bytes.length,
-    inputs: tx.inputs.map((input, at) => ({
+    inputs: tx.inputs.map((input, index) => ({
       txid: hexOf(input.txid),
       vout: input.index,
       scriptSig: hexOf(input.finalScriptSig),
       sequence: input.sequence,
-      witness: (tx.witnesses?.[at] ?? []).map(hexOf),
+      witness: (tx.witnesses?.[index] ?? []).map(hexOf),
     })),
     outputs: tx.outputs.map(({ amount, script }) => ({ amount, script: hexOf(script), ...kindOf(script) })),
   };

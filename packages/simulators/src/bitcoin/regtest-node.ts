@@ -158,12 +158,12 @@ export class RegtestNode {
   async invalidate(hash: string): Promise<void> {
     const block = this.index.block(hash);
     if (block === undefined || !this.index.isInChain(block)) throw new CoreError(-5, "Block not found");
-    const waited = this.mempool.map(({ hex }) => hex);
+    const pending = this.mempool.map(({ hex }) => hex);
     await this.#node.chain.invalidate(wireOrder(hash));
     const removed = this.index.disconnectDownTo(block.height - 1);
     for (const { transactions } of removed)
       for (const { hex } of transactions.slice(1)) await this.#readmit(hex);
-    for (const hex of waited) await this.#readmit(hex);
+    for (const hex of pending) await this.#readmit(hex);
   }
 
   /** @param unixSeconds time of all further blocks; 0: the clock's time */

@@ -24,7 +24,7 @@ export class History {
   readonly transactions: ExplorerTransaction[] = [];
   readonly #updates: { readonly accounts: readonly Address[]; readonly update: LedgerUpdate }[] = [];
   readonly #hidden = new Set<Hex>();
-  #heldBack = 0;
+  #hiddenNewest = 0;
 
   add(transaction: ExplorerTransaction, delta: LedgerUpdate["delta"] | undefined, accounts: Address[]): void {
     this.transactions.push(transaction);
@@ -33,8 +33,8 @@ export class History {
   }
 
   /** Hides the newest transactions, as if the indexes were behind. */
-  holdBack(count: number): void {
-    this.#heldBack = count;
+  hideNewest(count: number): void {
+    this.#hiddenNewest = count;
   }
 
   /** Hides one transaction. */
@@ -43,12 +43,12 @@ export class History {
   }
 
   transaction(hash: string): ExplorerTransaction | undefined {
-    return this.#shown().find((entry) => entry.hash === hash);
+    return this.#visible().find((entry) => entry.hash === hash);
   }
 
   /** Newest first. */
   ofUser(user: string, max: number): ExplorerTransaction[] {
-    return this.#shown()
+    return this.#visible()
       .filter((entry) => entry.user === user)
       .toReversed()
       .slice(0, max);
@@ -56,12 +56,12 @@ export class History {
 
   /** Oldest first, both ends inclusive. */
   updatesOf(user: string, from: number, to: number, max: number): LedgerUpdate[] {
-    const shown = new Set(this.#shown().map(({ hash }) => hash));
+    const visibleHashes = new Set(this.#visible().map(({ hash }) => hash));
     return this.#updates
       .filter(
         ({ accounts, update }) =>
           accounts.includes(user as Address) &&
-          shown.has(update.hash) &&
+          visibleHashes.has(update.hash) &&
           update.time >= from &&
           update.time <= to,
       )
@@ -69,8 +69,8 @@ export class History {
       .slice(0, max);
   }
 
-  #shown(): ExplorerTransaction[] {
-    const end = Math.max(0, this.transactions.length - this.#heldBack);
+  #visible(): ExplorerTransaction[] {
+    const end = Math.max(0, this.transactions.length - this.#hiddenNewest);
     return this.transactions.slice(0, end).filter(({ hash }) => !this.#hidden.has(hash));
   }
 }

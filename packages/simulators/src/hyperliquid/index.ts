@@ -1,3 +1,3 @@
-export type { ExchangeControl, Lie } from "./exchange-control.ts";
-export { LOCAL_USDC, type ExchangeOptions, type ExchangeToken } from "./exchange-options.ts";
-export { startExchange, type RunningExchange } from "./exchange-server.ts";
+export type { HyperliquidControl, Lie } from "./hyperliquid-control.ts";
+export { LOCAL_USDC, type HyperliquidOptions, type HyperliquidToken } from "./hyperliquid-options.ts";
+export { startHyperliquid, type RunningHyperliquid } from "./hyperliquid-server.ts";

@@ -1,7 +1,7 @@
 import { PERPS_DECIMALS, type Address } from "@causeway/domain";
 import { formatDecimal } from "./decimal.ts";
-import { LOCAL_USDC, type ExchangeOptions } from "./exchange-options.ts";
-import type { ExchangeState } from "./exchange-state.ts";
+import { LOCAL_USDC, type HyperliquidOptions } from "./hyperliquid-options.ts";
+import type { HyperliquidState } from "./hyperliquid-state.ts";
 import { Undecodable } from "./refusal.ts";
 
 /** Hyperliquid's name for a token's symbol. */
@@ -14,7 +14,11 @@ type Question = Readonly<Record<string, unknown>>;
  *
  * @throws Undecodable for an unknown request
  */
-export function answerInfo(state: ExchangeState, question: Question, options: ExchangeOptions): unknown {
+export function answerInfo(
+  state: HyperliquidState,
+  question: Question,
+  options: HyperliquidOptions,
+): unknown {
   switch (question["type"]) {
     case "clearinghouseState":
       return clearinghouseState(state, userOf(question), dexOf(question));
@@ -37,7 +41,11 @@ export function answerInfo(state: ExchangeState, question: Question, options: Ex
 }
 
 /** The explorer's response. @throws Undecodable */
-export function answerExplorer(state: ExchangeState, question: Question, options: ExchangeOptions): unknown {
+export function answerExplorer(
+  state: HyperliquidState,
+  question: Question,
+  options: HyperliquidOptions,
+): unknown {
   switch (question["type"]) {
     case "txDetails": {
       const tx = state.history.transaction(String(question["hash"]));
@@ -55,9 +63,9 @@ export function answerExplorer(state: ExchangeState, question: Question, options
   }
 }
 
-function clearinghouseState(state: ExchangeState, user: Address, dex: string): unknown {
-  const held = state.balances.of(user, { dex, tokenId: LOCAL_USDC.tokenId });
-  const value = formatDecimal(held, PERPS_DECIMALS);
+function clearinghouseState(state: HyperliquidState, user: Address, dex: string): unknown {
+  const balance = state.balances.of(user, { dex, tokenId: LOCAL_USDC.tokenId });
+  const value = formatDecimal(balance, PERPS_DECIMALS);
   const summary = { accountValue: value, totalNtlPos: "0.0", totalRawUsd: value, totalMarginUsed: "0.0" };
   return {
     marginSummary: summary,
@@ -69,7 +77,7 @@ function clearinghouseState(state: ExchangeState, user: Address, dex: string): u
   };
 }
 
-function spotState(state: ExchangeState, user: Address): unknown {
+function spotState(state: HyperliquidState, user: Address): unknown {
   const balances = state.tokens
     .map((token) => ({
       token,
@@ -86,7 +94,7 @@ function spotState(state: ExchangeState, user: Address): unknown {
   return { balances };
 }
 
-function spotMeta(state: ExchangeState): unknown {
+function spotMeta(state: HyperliquidState): unknown {
   const tokens = state.tokens.map(({ name, szDecimals, weiDecimals, index, tokenId }) => ({
     name,
     szDecimals,
@@ -100,16 +108,16 @@ function spotMeta(state: ExchangeState): unknown {
   }));
   const universe = state.tokens
     .filter(({ tokenId }) => tokenId !== LOCAL_USDC.tokenId)
-    .map(({ name, index }, at) => ({
+    .map(({ name, index }, position) => ({
       name: `${name}/USDC`,
       tokens: [index, LOCAL_USDC.index],
-      index: at,
+      index: position,
       isCanonical: true,
     }));
   return { universe, tokens };
 }
 
-function preTransferCheck(state: ExchangeState, user: Address): unknown {
+function preTransferCheck(state: HyperliquidState, user: Address): unknown {
   return {
     fee: formatDecimal(state.activationFeeFor(user), PERPS_DECIMALS),
     isSanctioned: false,

@@ -79,12 +79,13 @@ function record(value: unknown, name: string): Record<string, unknown> {
 
 function onlyFields(
   object: Record<string, unknown>,
-  needed: readonly string[],
+  required: readonly string[],
   allowed: readonly string[] = [],
 ): void {
-  for (const name of needed) if (!Object.hasOwn(object, name)) throw new Undecodable(`missing field ${name}`);
+  for (const name of required)
+    if (!Object.hasOwn(object, name)) throw new Undecodable(`missing field ${name}`);
   for (const name of Object.keys(object))
-    if (!needed.includes(name) && !allowed.includes(name)) throw new Undecodable(`unknown field ${name}`);
+    if (!required.includes(name) && !allowed.includes(name)) throw new Undecodable(`unknown field ${name}`);
 }
 
 function text(object: Record<string, unknown>, name: string, form: RegExp): string {

@@ -4,7 +4,7 @@ import { HyperliquidError } from "./refusal.ts";
 /** Used nonces of each signer, by the rules that Hyperliquid documents. */
 export class UsedNonces {
   /** The highest ones, ascending. */
-  readonly #kept = new Map<Address, number[]>();
+  readonly #highest = new Map<Address, number[]>();
 
   /** @throws HyperliquidError if the nonce cannot be used at `time` (ms) */
   check(signer: Address, nonce: number, time: number): void {
@@ -12,15 +12,15 @@ export class UsedNonces {
       throw new HyperliquidError(
         `Invalid nonce: ${nonce} is not within 2 days before and 1 day after ${time}`,
       );
-    const kept = this.#kept.get(signer) ?? [];
-    if (kept.includes(nonce)) throw new HyperliquidError(`Invalid nonce: duplicate nonce ${nonce}`);
-    const [lowest] = kept;
-    if (kept.length >= KEPT_NONCES && lowest !== undefined && nonce < lowest)
+    const highest = this.#highest.get(signer) ?? [];
+    if (highest.includes(nonce)) throw new HyperliquidError(`Invalid nonce: duplicate nonce ${nonce}`);
+    const [lowest] = highest;
+    if (highest.length >= KEPT_NONCES && lowest !== undefined && nonce < lowest)
       throw new HyperliquidError(`Invalid nonce: ${nonce} is below the ${KEPT_NONCES} highest`);
   }
 
   use(signer: Address, nonce: number): void {
-    const kept = [...(this.#kept.get(signer) ?? []), nonce].toSorted((a, b) => a - b);
-    this.#kept.set(signer, kept.slice(-KEPT_NONCES));
+    const highest = [...(this.#highest.get(signer) ?? []), nonce].toSorted((a, b) => a - b);
+    this.#highest.set(signer, highest.slice(-KEPT_NONCES));
   }
 }

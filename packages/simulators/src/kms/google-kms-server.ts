@@ -54,13 +54,13 @@ export async function startGoogleKms(
         : refusal(400, "invalid_grant");
     }
     if (!/^Bearer token-\d+$/.test(headers.authorization ?? "")) return refusal(401, "UNAUTHENTICATED");
-    const own =
+    const response =
       method === "GET" && path === `/v1/${NAME}/publicKey`
         ? { status: 200, body: publicKeyOf(key) }
         : method === "POST" && path === `/v1/${NAME}:asymmetricSign`
           ? signatureOf(key, JSON.parse(body) as SignInput)
           : refusal(404, "NOT_FOUND");
-    return (await change?.(own)) ?? own;
+    return (await change?.(response)) ?? response;
   }
 
   const server = await startLocalHttp(answer);

@@ -47,15 +47,15 @@ async function sign(input: Partial<SignCommandInput>): Promise<Uint8Array> {
 
 test("returns the public key of a created key, and OpenSSL accepts its signatures", async () => {
   for (const spec of ["ECC_SECG_P256K1", "ECC_NIST_P256"] as const) {
-    const { KeyMetadata: made } = await client.send(
+    const { KeyMetadata: created } = await client.send(
       new CreateKeyCommand({ KeySpec: spec, KeyUsage: "SIGN_VERIFY" }),
     );
-    expect(made).toMatchObject({ KeySpec: spec, KeyState: "Enabled", Enabled: true });
-    const KeyId = made?.KeyId ?? "";
+    expect(created).toMatchObject({ KeySpec: spec, KeyState: "Enabled", Enabled: true });
+    const KeyId = created?.KeyId ?? "";
     const { KeyMetadata: described } = await client.send(new DescribeKeyCommand({ KeyId }));
-    expect(described).toEqual(made);
+    expect(described).toEqual(created);
     const answer = await client.send(new GetPublicKeyCommand({ KeyId }));
-    expect(answer).toMatchObject({ KeyId: made?.Arn, KeySpec: spec, KeyUsage: "SIGN_VERIFY" });
+    expect(answer).toMatchObject({ KeyId: created?.Arn, KeySpec: spec, KeyUsage: "SIGN_VERIFY" });
     const publicKey = createPublicKey({
       key: Buffer.from(answer.PublicKey ?? []),
       format: "der",
@@ -123,7 +123,7 @@ test("refuses a call without a complete and current signature for this service a
   const day = now.slice(0, 8);
   const whole = (scope: string, names = "host;x-amz-date", signature = "0".repeat(64)): string =>
     `AWS4-HMAC-SHA256 Credential=local/${scope}/aws4_request, SignedHeaders=${names}, Signature=${signature}`;
-  const ask = async (authorization: string | undefined, date = now): Promise<unknown> => {
+  const callWith = async (authorization: string | undefined, date = now): Promise<unknown> => {
     const response = await fetch(kms.url, {
       method: "POST",
       headers: {
@@ -137,15 +137,17 @@ test("refuses a call without a complete and current signature for this service a
     const body = (await response.json()) as { readonly __type?: string };
     return `${response.status} ${body.__type ?? "ok"}`;
   };
-  expect(await ask(whole(`${day}/eu-west-1/kms`))).toBe("200 ok");
-  expect(await ask(undefined)).toBe("400 MissingAuthenticationTokenException");
-  expect(await ask("Bearer x")).toBe("400 IncompleteSignatureException");
-  expect(await ask(whole(`${day}/eu-west-1/kms`, undefined, "00"))).toBe("400 IncompleteSignatureException");
-  expect(await ask(whole(`20200101/eu-west-1/kms`))).toBe("400 IncompleteSignatureException");
-  expect(await ask(whole(`${day}/eu-west-1/s3`))).toBe("400 InvalidSignatureException");
-  expect(await ask(whole(`${day}/us-east-1/kms`))).toBe("400 InvalidSignatureException");
-  expect(await ask(whole(`${day}/eu-west-1/kms`, "host"))).toBe("400 InvalidSignatureException");
-  expect(await ask(whole(`20200101/eu-west-1/kms`), "20200101T000000Z")).toBe(
+  expect(await callWith(whole(`${day}/eu-west-1/kms`))).toBe("200 ok");
+  expect(await callWith(undefined)).toBe("400 MissingAuthenticationTokenException");
+  expect(await callWith("Bearer x")).toBe("400 IncompleteSignatureException");
+  expect(await callWith(whole(`${day}/eu-west-1/kms`, undefined, "00"))).toBe(
+    "400 IncompleteSignatureException",
+  );
+  expect(await callWith(whole(`20200101/eu-west-1/kms`))).toBe("400 IncompleteSignatureException");
+  expect(await callWith(whole(`${day}/eu-west-1/s3`))).toBe("400 InvalidSignatureException");
+  expect(await callWith(whole(`${day}/us-east-1/kms`))).toBe("400 InvalidSignatureException");
+  expect(await callWith(whole(`${day}/eu-west-1/kms`, "host"))).toBe("400 InvalidSignatureException");
+  expect(await callWith(whole(`20200101/eu-west-1/kms`), "20200101T000000Z")).toBe(
     "400 InvalidSignatureException",
   );
 });

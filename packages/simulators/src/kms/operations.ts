@@ -33,7 +33,7 @@ function createKey(input: KmsInput, keys: KeyRing): Readonly<Record<string, unkn
 }
 
 function getPublicKey(input: KmsInput, keys: KeyRing): Readonly<Record<string, unknown>> {
-  const key = usable(keyOf(input, keys, "GetPublicKey"));
+  const key = requireUsable(keyOf(input, keys, "GetPublicKey"));
   return {
     CustomerMasterKeySpec: key.spec,
     KeyId: key.arn,
@@ -55,7 +55,7 @@ function sign(input: KmsInput, keys: KeyRing): Readonly<Record<string, unknown>>
     throw validation(
       "1 validation error detected: Value at 'messageType' failed to satisfy constraint: Member must satisfy enum value set: [RAW, DIGEST]",
     );
-  const key = usable(keyOf(input, keys, "Sign"));
+  const key = requireUsable(keyOf(input, keys, "Sign"));
   if (algorithm !== "ECDSA_SHA_256")
     throw new KmsError(
       "InvalidKeyUsageException",
@@ -88,7 +88,7 @@ function keyOf(input: KmsInput, keys: KeyRing, operation: string): KmsKey {
   return key;
 }
 
-function usable(key: KmsKey): KmsKey {
+function requireUsable(key: KmsKey): KmsKey {
   if (key.state === "Disabled") throw new KmsError("DisabledException", `${key.arn} is disabled.`);
   if (key.state === "PendingDeletion")
     throw new KmsError("KMSInvalidStateException", `${key.arn} is pending deletion.`);

@@ -36,7 +36,7 @@ export async function startRemoteSigner(options: RemoteSignerServerOptions): Pro
   const counts = new Map<string, number>();
   let faultOf: SignFault | undefined;
 
-  const ofAddress = (address: unknown) =>
+  const findAccount = (address: unknown) =>
     accounts.find(({ account }) => account.address.toLowerCase() === String(address).toLowerCase());
   const countCall = async (method: string): Promise<Fault | undefined> => {
     counts.set(method, (counts.get(method) ?? 0) + 1);
@@ -67,7 +67,7 @@ export async function startRemoteSigner(options: RemoteSignerServerOptions): Pro
     const fault = await countCall(method);
     if (fault !== undefined && "answer" in fault) return fault.answer;
     const [first = {} as never, second] = params;
-    const key = ofAddress(method === "eth_signTransaction" ? (first as { from?: Address }).from : first);
+    const key = findAccount(method === "eth_signTransaction" ? (first as { from?: Address }).from : first);
     if (key === undefined) return answer({ error: { code: -32_000, message: "unknown account" } });
     switch (method) {
       case "eth_signTransaction": {

@@ -70,9 +70,9 @@ export function accountAnswer({ ledger }: LighterExchange, index: bigint): strin
 
 /** `GET /api/v1/nextNonce`. @throws LighterError */
 export function nextNonceAnswer({ ledger }: LighterExchange, account: bigint, key: bigint): string {
-  const found = ledger.account(account).keys.get(key);
-  if (found === undefined) throw new LighterError(21_109, "api key not found");
-  return exactText({ code: 200, nonce: found.nonce });
+  const registeredKey = ledger.account(account).keys.get(key);
+  if (registeredKey === undefined) throw new LighterError(21_109, "api key not found");
+  return exactText({ code: 200, nonce: registeredKey.nonce });
 }
 
 /** `GET /accounts/{index}/logs` of the explorer: the transfers of an account, newest first. */
@@ -111,7 +111,7 @@ export function logsAnswer(
   return exactText(lines);
 }
 
-export function refusalAnswer({ exchangeCode, message }: LighterError): string {
+export function refusalAnswer({ lighterCode: exchangeCode, message }: LighterError): string {
   return exactText({ code: exchangeCode, message });
 }
 

@@ -16,7 +16,7 @@ export interface EndpointFaults {
 }
 
 /** One address that serves the Lighter API and its explorer. */
-export interface ExchangeEndpoint {
+export interface LighterEndpoint {
   /** Base URL of the Lighter API. */
   readonly url: string;
   /** Base URL of the explorer API. */
@@ -27,13 +27,13 @@ export interface ExchangeEndpoint {
 }
 
 /** @param port on 127.0.0.1; 0 picks a free one */
-export async function openEndpoint(exchange: LighterExchange, port = 0): Promise<ExchangeEndpoint> {
+export async function openEndpoint(exchange: LighterExchange, port = 0): Promise<LighterEndpoint> {
   const faults: EndpointFaults = {};
-  let seen: readonly TransactionRecord[] = [];
+  let servedRecords: readonly TransactionRecord[] = [];
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await textOf(request);
-    if (faults.isBehind !== true) seen = [...exchange.records];
+    if (faults.isBehind !== true) servedRecords = [...exchange.records];
     if (faults.broken === "drop") return void request.socket.destroy();
     if (faults.broken === "html") return send(response, 200, "<html><body>maintenance</body></html>");
     if (faults.broken === "error") return send(response, 500, exactText({ code: 500, message: "internal" }));
@@ -41,7 +41,7 @@ export async function openEndpoint(exchange: LighterExchange, port = 0): Promise
     try {
       const text = await answerTo(
         exchange,
-        seen,
+        servedRecords,
         request.method ?? "GET",
         new URL(path, "http://exchange"),
         body,

@@ -106,20 +106,23 @@ test("a transaction uses its nonce if a block contains it, even if it fails ther
 });
 
 test("endpoints fail, lie and lag independently of each other", async () => {
-  const other = await lighter.openEndpoint();
-  const known = lighter.exchange.records[0]?.hash ?? "";
-  const ask = async (hash: string): Promise<Response> =>
-    await fetch(`${other.url}/api/v1/tx?by=hash&value=${hash}`);
-  expect((await ask(known)).status).toBe(200);
-  other.faults.isBehind = true;
+  const laggingEndpoint = await lighter.openEndpoint();
+  const recordedHash = lighter.exchange.records[0]?.hash ?? "";
+  const requestTransaction = async (hash: string): Promise<Response> =>
+    await fetch(`${laggingEndpoint.url}/api/v1/tx?by=hash&value=${hash}`);
+  expect((await requestTransaction(recordedHash)).status).toBe(200);
+  laggingEndpoint.faults.isBehind = true;
   const fresh = await sender.send({ toAccountIndex: recipient.index, amount: 3n });
-  expect(await (await ask(fresh)).json()).toEqual({ code: 21_500, message: "transaction not found" });
+  expect(await (await requestTransaction(fresh)).json()).toEqual({
+    code: 21_500,
+    message: "transaction not found",
+  });
   expect((await get(`/api/v1/tx?by=hash&value=${fresh}`))["code"]).toBe(200n);
-  other.faults.isBehind = false;
-  other.faults.rewrite = (_path, body) => body.replace('"status":3', '"status":2');
-  expect(await (await ask(fresh)).json()).toMatchObject({ status: 2 });
-  other.faults.broken = "html";
-  expect(await (await ask(fresh)).text()).toContain("<html>");
+  laggingEndpoint.faults.isBehind = false;
+  laggingEndpoint.faults.rewrite = (_path, body) => body.replace('"status":3', '"status":2');
+  expect(await (await requestTransaction(fresh)).json()).toMatchObject({ status: 2 });
+  laggingEndpoint.faults.broken = "html";
+  expect(await (await requestTransaction(fresh)).text()).toContain("<html>");
 });
 
 test("builds the same text for the owner's signature as Lighter's signer, except for the chain id", async () => {
@@ -137,8 +140,8 @@ test("builds the same text for the owner's signature as Lighter's signer, except
     nonce: 12n,
     expiredAt: 1_800_000_000_000n,
   };
-  const shown = signer.signTransfer(signer.generateKey().privateKey, 304n, transfer).messageToSign;
-  const ours = lighterTransferText({ ...transfer, lighterChainId: 304n });
+  const signerText = signer.signTransfer(signer.generateKey().privateKey, 304n, transfer).messageToSign;
+  const ownText = lighterTransferText({ ...transfer, lighterChainId: 304n });
   const withoutNumber = (text: string): string => text.replace(/chainId: 0x[0-9a-f]{16}/, "");
-  expect(withoutNumber(shown)).toBe(withoutNumber(ours));
+  expect(withoutNumber(signerText)).toBe(withoutNumber(ownText));
 });

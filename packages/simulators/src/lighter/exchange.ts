@@ -1,6 +1,6 @@
 import { lighterTransferText, type Address, type Hex } from "@causeway/domain";
 import { recoverMessageAddress } from "viem";
-import { ExchangeLedger } from "./ledger.ts";
+import { LighterLedger } from "./ledger.ts";
 import { LighterError } from "./refusal.ts";
 import { readSignedTransfer, type SignedTransfer } from "./signed-transfer.ts";
 
@@ -48,7 +48,7 @@ const MAIN_CONTRACT: Address = `0x${"3b".repeat(20)}`;
  * key signatures is checked, because no verifier is available.
  */
 export class LighterExchange {
-  readonly ledger = new ExchangeLedger();
+  readonly ledger = new LighterLedger();
   readonly chainId: bigint;
   readonly contract: Address;
   /** In order of acceptance. */
@@ -200,15 +200,15 @@ export class LighterExchange {
   }
 
   private expect(hash: string, status: TransactionRecord["status"]): TransactionRecord {
-    const found = this.record(hash);
-    if (found?.status !== status)
-      throw new RangeError(`transaction ${hash} has status ${found?.status}, not ${status}`);
-    return found;
+    const record = this.record(hash);
+    if (record?.status !== status)
+      throw new RangeError(`transaction ${hash} has status ${record?.status}, not ${status}`);
+    return record;
   }
 
   private change(hash: string, fields: Partial<TransactionRecord>): void {
-    const at = this.records.findIndex((record) => record.hash === hash);
-    const before = this.records[at];
-    if (before !== undefined) this.records[at] = { ...before, ...fields };
+    const index = this.records.findIndex((record) => record.hash === hash);
+    const record = this.records[index];
+    if (record !== undefined) this.records[index] = { ...record, ...fields };
   }
 }

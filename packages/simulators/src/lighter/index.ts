@@ -1,4 +1,4 @@
-export { type EndpointFaults, type ExchangeEndpoint } from "./endpoint.ts";
+export { type EndpointFaults, type LighterEndpoint } from "./endpoint.ts";
 export { LighterExchange, STATUS, type Pace, type TransactionRecord } from "./exchange.ts";
 export {
   startLighter,

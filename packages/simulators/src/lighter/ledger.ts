@@ -6,7 +6,7 @@ import type { SignedTransfer } from "./signed-transfer.ts";
 const USDC_ASSET = 3n;
 
 /** A Lighter account. */
-export interface ExchangeAccount {
+export interface LighterAccount {
   readonly index: bigint;
   /** Its owner's account on Ethereum; an owner can have several Lighter accounts. */
   readonly l1Address: Address;
@@ -20,18 +20,18 @@ export interface ExchangeAccount {
 }
 
 /** Balances of all accounts. */
-export class ExchangeLedger {
-  readonly accounts = new Map<bigint, ExchangeAccount>();
+export class LighterLedger {
+  readonly accounts = new Map<bigint, LighterAccount>();
 
-  open(index: bigint, l1Address: Address): ExchangeAccount {
+  open(index: bigint, l1Address: Address): LighterAccount {
     if (this.accounts.has(index)) throw new RangeError(`account ${index} already exists`);
-    const account: ExchangeAccount = { index, l1Address, keys: new Map(), balances: new Map() };
+    const account: LighterAccount = { index, l1Address, keys: new Map(), balances: new Map() };
     this.accounts.set(index, account);
     return account;
   }
 
   /** @throws LighterError if the account does not exist */
-  account(index: bigint): ExchangeAccount {
+  account(index: bigint): LighterAccount {
     const account = this.accounts.get(index);
     if (account === undefined) throw new LighterError(21_100, "account not found");
     return account;

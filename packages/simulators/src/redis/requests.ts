@@ -19,13 +19,13 @@ export function requestReader(onCommand: (args: Arguments) => void): (chunk: Buf
 }
 
 function readRequest(bytes: Buffer): { readonly args: Arguments; readonly end: number } | undefined {
-  let at = 0;
+  let offset = 0;
   const lineOf = (kind: string): number | undefined => {
-    const end = bytes.indexOf("\r\n", at);
+    const end = bytes.indexOf("\r\n", offset);
     if (end < 0) return undefined;
-    if (bytes.toString("latin1", at, at + 1) !== kind) throw new TypeError("not a Redis command");
-    const value = Number(bytes.toString("latin1", at + 1, end));
-    at = end + 2;
+    if (bytes.toString("latin1", offset, offset + 1) !== kind) throw new TypeError("not a Redis command");
+    const value = Number(bytes.toString("latin1", offset + 1, end));
+    offset = end + 2;
     return value;
   };
   const count = lineOf("*");
@@ -33,11 +33,11 @@ function readRequest(bytes: Buffer): { readonly args: Arguments; readonly end: n
   const args: Buffer[] = [];
   while (args.length < count) {
     const length = lineOf("$");
-    if (length === undefined || bytes.length < at + length + 2) return undefined;
-    args.push(bytes.subarray(at, at + length));
-    at += length + 2;
+    if (length === undefined || bytes.length < offset + length + 2) return undefined;
+    args.push(bytes.subarray(offset, offset + length));
+    offset += length + 2;
   }
-  return { args, end: at };
+  return { args, end: offset };
 }
 
 /** Formats a command as clients send it. */

@@ -7,7 +7,7 @@ export interface RunningSentinels {
   readonly addresses: readonly Address[];
   /** Reports another primary. */
   failOver(to: Address): void;
-  stopOne(at: number): Promise<void>;
+  stopOne(index: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export async function startSentinels(options: {
       open.add(socket);
       socket.on("close", () => open.delete(socket));
     });
-  const end = async (server: Server | undefined): Promise<void> => {
+  const stopServer = async (server: Server | undefined): Promise<void> => {
     if (server?.listening !== true) return;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const socket of sockets.get(server) ?? []) socket.destroy();
@@ -77,8 +77,8 @@ export async function startSentinels(options: {
     failOver(to) {
       primary = to;
     },
-    stopOne: async (at) => await end(servers[at]),
-    stop: async () => void (await Promise.all(servers.map(end))),
+    stopOne: async (index) => await stopServer(servers[index]),
+    stop: async () => void (await Promise.all(servers.map(stopServer))),
   };
 }
 

@@ -21,7 +21,7 @@ export class AccountHistory {
   private readonly versions = new Map<string, Version[]>();
 
   /** Must be called with an account's state before and after every change. */
-  changed(
+  recordChange(
     address: string,
     slot: number,
     before: StoredAccount | undefined,
@@ -37,7 +37,11 @@ export class AccountHistory {
   }
 
   /** The account at the end of `slot`; `newest` if it never changed. */
-  at(address: string, slot: number, newest: () => StoredAccount | undefined): StoredAccount | undefined {
+  accountAt(
+    address: string,
+    slot: number,
+    newest: () => StoredAccount | undefined,
+  ): StoredAccount | undefined {
     const versions = this.versions.get(address);
     if (versions === undefined) return newest();
     return versions.findLast((version) => version.slot <= slot)?.account;
@@ -54,9 +58,9 @@ export class AccountHistory {
   ): readonly { readonly address: string; readonly account: StoredAccount | undefined }[] {
     return [...this.versions].flatMap(([address, versions]) => {
       if ((versions.at(-1)?.slot ?? 0) < slot) return [];
-      const kept = versions.filter((version) => version.slot < slot);
-      this.versions.set(address, kept);
-      return [{ address, account: kept.at(-1)?.account }];
+      const remaining = versions.filter((version) => version.slot < slot);
+      this.versions.set(address, remaining);
+      return [{ address, account: remaining.at(-1)?.account }];
     });
   }
 }

@@ -92,7 +92,7 @@ export async function programDataAddress(program: string): Promise<Address> {
   return programData;
 }
 
-export function initializeInstruction(of: {
+export function initializeInstruction(setup: {
   readonly program: string;
   readonly depository: string;
   readonly vault: string;
@@ -103,19 +103,19 @@ export function initializeInstruction(of: {
   readonly programData: string;
   readonly chainName: string;
 }): PlainInstruction {
-  const name = Buffer.from(of.chainName, "utf8");
+  const name = Buffer.from(setup.chainName, "utf8");
   const length = Buffer.alloc(4);
   length.writeUInt32LE(name.length);
   return {
-    programId: of.program,
+    programId: setup.program,
     keys: [
-      { pubkey: of.depository, isSigner: false, isWritable: true },
-      { pubkey: of.vault, isSigner: false, isWritable: true },
-      { pubkey: of.authority ?? of.owner, isSigner: true, isWritable: true },
-      { pubkey: of.allocator, isSigner: false, isWritable: false },
-      { pubkey: of.programData, isSigner: false, isWritable: false },
+      { pubkey: setup.depository, isSigner: false, isWritable: true },
+      { pubkey: setup.vault, isSigner: false, isWritable: true },
+      { pubkey: setup.authority ?? setup.owner, isSigner: true, isWritable: true },
+      { pubkey: setup.allocator, isSigner: false, isWritable: false },
+      { pubkey: setup.programData, isSigner: false, isWritable: false },
       { pubkey: SYSTEM, isSigner: false, isWritable: false },
-      { pubkey: of.owner, isSigner: false, isWritable: false },
+      { pubkey: setup.owner, isSigner: false, isWritable: false },
     ],
     data: Buffer.concat([Buffer.from([175, 175, 109, 31, 13, 152, 155, 237]), length, name]),
   };
@@ -154,10 +154,10 @@ export async function executeInstruction(
   tokenProgram: string = TOKEN,
 ): Promise<PlainInstruction> {
   const request = Buffer.from(payload.replace(/^0x/, ""), "hex");
-  const key = (at: number): Address => getAddressDecoder().decode(request.subarray(at, at + 32));
+  const key = (offset: number): Address => getAddressDecoder().decode(request.subarray(offset, offset + 32));
   const recipient = key(32);
   const mint = request[64] === 1 ? key(65) : undefined;
-  const [used] = await getProgramDerivedAddress({
+  const [usedRequest] = await getProgramDerivedAddress({
     programAddress: depository.program,
     seeds: ["used_request", requestId],
   });
@@ -180,7 +180,7 @@ export async function executeInstruction(
       optional(mint, false),
       optional(await tokens(recipient), true),
       optional(await tokens(depository.vault), true),
-      { pubkey: used, isSigner: false, isWritable: true },
+      { pubkey: usedRequest, isSigner: false, isWritable: true },
       { pubkey: INSTRUCTIONS_SYSVAR, isSigner: false, isWritable: false },
       { pubkey: tokenProgram, isSigner: false, isWritable: false },
       { pubkey: ASSOCIATED_TOKEN, isSigner: false, isWritable: false },

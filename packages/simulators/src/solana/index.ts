@@ -10,7 +10,7 @@ export {
   type LocalDepository,
 } from "./depository.ts";
 export type { StoredAccount } from "./account-history.ts";
-export type { RpcCall, RpcTrouble } from "./rpc-server.ts";
+export type { RpcCall, InjectedFault } from "./rpc-server.ts";
 export { depositAddressProgram, depositoryProgram, forwarderProgram, poolProgram } from "./programs.ts";
 export { startJupiter, type JupiterOptions, type RunningJupiter } from "./jupiter.ts";
 export { createPools, JUPITER_PROGRAM, type LocalPools } from "./pools.ts";

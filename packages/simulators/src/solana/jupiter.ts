@@ -115,25 +115,25 @@ function quote(pools: LocalPools, query: URLSearchParams): Record<string, unknow
     mode: swapMode,
     amount: BigInt(text("amount")),
   };
-  const found = pools.quote(question);
-  if (found === undefined || found.out === 0n)
+  const poolQuote = pools.quote(question);
+  if (poolQuote === undefined || poolQuote.out === 0n)
     throw new Refusal("COULD_NOT_FIND_ANY_ROUTE", "Could not find any route");
   const slippage = BigInt(slippageBps);
-  const spot = (found.in * pools.reserve(question.outputMint)) / pools.reserve(question.inputMint);
+  const spot = (poolQuote.in * pools.reserve(question.outputMint)) / pools.reserve(question.inputMint);
   return {
     inputMint: question.inputMint,
-    inAmount: String(found.in),
+    inAmount: String(poolQuote.in),
     outputMint: question.outputMint,
-    outAmount: String(found.out),
+    outAmount: String(poolQuote.out),
     otherAmountThreshold: String(
       swapMode === "ExactIn"
-        ? (found.out * (10_000n - slippage)) / 10_000n
-        : (found.in * (10_000n + slippage)) / 10_000n,
+        ? (poolQuote.out * (10_000n - slippage)) / 10_000n
+        : (poolQuote.in * (10_000n + slippage)) / 10_000n,
     ),
     swapMode,
     slippageBps,
     platformFee: null,
-    priceImpactPct: String(1 - Number(found.out) / Number(spot)),
+    priceImpactPct: String(1 - Number(poolQuote.out) / Number(spot)),
     routePlan: [],
     contextSlot: 1,
     timeTaken: 0.001,
@@ -145,8 +145,8 @@ async function instructions(
   lookupTables: readonly string[],
   body: { readonly userPublicKey?: unknown; readonly quoteResponse?: Record<string, unknown> },
 ): Promise<Record<string, unknown>> {
-  const { userPublicKey: user, quoteResponse: quoted } = body;
-  const { inputMint, outputMint, swapMode, inAmount, outAmount, slippageBps } = quoted ?? {};
+  const { userPublicKey: user, quoteResponse } = body;
+  const { inputMint, outputMint, swapMode, inAmount, outAmount, slippageBps } = quoteResponse ?? {};
   const texts = [user, inputMint, outputMint, inAmount, outAmount];
   if (!texts.every((text) => typeof text === "string") || typeof slippageBps !== "number")
     throw new Refusal("INVALID_REQUEST", "quoteResponse or userPublicKey is invalid");

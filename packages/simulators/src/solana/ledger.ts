@@ -17,7 +17,7 @@ import {
   metaOf,
   mintOf,
   type ResolvedMessage,
-  type SeenAccount,
+  type AccountSnapshot,
   type TransactionRecord,
 } from "./transaction-record.ts";
 
@@ -34,7 +34,7 @@ export class Ledger {
   private readonly accounts = new AccountHistory();
   private readonly transactions = new Map<string, TransactionRecord>();
   /** Signatures by account, oldest first. */
-  private readonly byAccount = new Map<string, string[]>();
+  private readonly signaturesByAccount = new Map<string, string[]>();
 
   constructor(options: SlotOptions & { readonly genesisHash: string }) {
     this.genesisHash = options.genesisHash;
@@ -69,7 +69,7 @@ export class Ledger {
       if (record.slot >= slot) {
         this.transactions.delete(signature);
         for (const key of accountKeysOf(record.message)) {
-          const list = this.byAccount.get(key);
+          const list = this.signaturesByAccount.get(key);
           list?.splice(list.indexOf(signature), 1);
         }
       }
@@ -95,13 +95,13 @@ export class Ledger {
   /** Sets an account without a transaction, at all commitment levels. */
   setAccount(accountAddress: string, account: StoredAccount): void {
     this.write(accountAddress, account);
-    this.accounts.changed(accountAddress, 0, undefined, account);
-    this.accounts.changed(accountAddress, this.slots.current.slot, account, account);
+    this.accounts.recordChange(accountAddress, 0, undefined, account);
+    this.accounts.recordChange(accountAddress, this.slots.current.slot, account, account);
   }
 
   account(accountAddress: string, slot: number): StoredAccount | undefined {
     if (accountAddress === CLOCK_SYSVAR) return this.clockAt(slot);
-    return this.accounts.at(accountAddress, slot, () => this.read(accountAddress));
+    return this.accounts.accountAt(accountAddress, slot, () => this.read(accountAddress));
   }
 
   /** All token accounts of a wallet, of both token programs. */
@@ -122,15 +122,15 @@ export class Ledger {
     return this.svm.minimumBalanceForRentExemption(BigInt(bytes));
   }
 
-  transaction(signature: string, at: Commitment): TransactionRecord | undefined {
+  transaction(signature: string, commitment: Commitment): TransactionRecord | undefined {
     const record = this.transactions.get(signature);
-    return record !== undefined && record.slot <= this.slots.at(at) ? record : undefined;
+    return record !== undefined && record.slot <= this.slots.at(commitment) ? record : undefined;
   }
 
   /** Signatures of one account, newest first. */
-  transactionsOf(accountAddress: string, at: Commitment): readonly TransactionRecord[] {
-    return (this.byAccount.get(accountAddress) ?? [])
-      .map((signature) => this.transaction(signature, at))
+  transactionsOf(accountAddress: string, commitment: Commitment): readonly TransactionRecord[] {
+    return (this.signaturesByAccount.get(accountAddress) ?? [])
+      .map((signature) => this.transaction(signature, commitment))
       .filter((record) => record !== undefined)
       .toReversed();
   }
@@ -149,10 +149,10 @@ export class Ledger {
     if (this.slots.recent(message.recentBlockhash) === undefined)
       return { error: "BlockhashNotFound", logs: [], units: 0n };
     const result = this.svm.simulateTransaction(transaction);
-    const failed = result instanceof FailedTransactionMetadata;
+    const isFailed = result instanceof FailedTransactionMetadata;
     const meta = result.meta();
     return {
-      error: failed ? executionError(result) : null,
+      error: isFailed ? executionError(result) : null,
       logs: meta.logs(),
       units: meta.computeUnitsConsumed(),
     };
@@ -172,19 +172,19 @@ export class Ledger {
     const keys = accountKeysOf(message);
     const before = this.readAccounts(keys);
     const result = this.svm.sendTransaction(transaction);
-    const failed = result instanceof FailedTransactionMetadata;
-    const meta = failed ? result.meta() : result;
-    const error = failed ? executionError(result) : null;
+    const isFailed = result instanceof FailedTransactionMetadata;
+    const meta = isFailed ? result.meta() : result;
+    const error = isFailed ? executionError(result) : null;
     const after = this.readAccounts(keys);
     // A transaction that fails before its first instruction is not in a block and pays no fee.
-    if (failed && (before[0]?.account?.lamports ?? 0n) === (after[0]?.account?.lamports ?? 0n))
+    if (isFailed && (before[0]?.account?.lamports ?? 0n) === (after[0]?.account?.lamports ?? 0n))
       throw refusal(error);
     const { slot } = this.slots.current;
     keys.forEach((key, index) => {
-      this.accounts.changed(key, slot, before[index]?.account, after[index]?.account);
-      const list = this.byAccount.get(key) ?? [];
+      this.accounts.recordChange(key, slot, before[index]?.account, after[index]?.account);
+      const list = this.signaturesByAccount.get(key) ?? [];
       list.push(signature);
-      this.byAccount.set(key, list);
+      this.signaturesByAccount.set(key, list);
     });
     const record = { signature, slot, raw, signatures, message, error };
     this.transactions.set(signature, { ...record, meta: metaOf(message, meta, error, before, after) });
@@ -245,7 +245,7 @@ export class Ledger {
     return base58.encode(entry);
   }
 
-  private readAccounts(keys: readonly string[]): readonly SeenAccount[] {
+  private readAccounts(keys: readonly string[]): readonly AccountSnapshot[] {
     return keys.map((key) => {
       const account = this.read(key);
       const mint = mintOf(account);
@@ -254,15 +254,15 @@ export class Ledger {
   }
 
   private read(accountAddress: string): StoredAccount | undefined {
-    const found = this.svm.getAccount(address(accountAddress));
-    if (!found.exists || found.lamports === 0n) return undefined;
-    const { programAddress, executable, data } = found;
-    return { lamports: found.lamports, owner: programAddress, executable, data: Uint8Array.from(data) };
+    const stored = this.svm.getAccount(address(accountAddress));
+    if (!stored.exists || stored.lamports === 0n) return undefined;
+    const { programAddress, executable, data } = stored;
+    return { lamports: stored.lamports, owner: programAddress, executable, data: Uint8Array.from(data) };
   }
 
   private write(accountAddress: string, account: StoredAccount | undefined): void {
     const {
-      lamports: held,
+      lamports: balance,
       owner,
       executable,
       data,
@@ -274,7 +274,7 @@ export class Ledger {
     };
     this.svm.setAccount({
       address: address(accountAddress),
-      lamports: lamports(held),
+      lamports: lamports(balance),
       programAddress: address(owner),
       executable,
       data,

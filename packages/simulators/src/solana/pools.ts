@@ -42,15 +42,15 @@ export interface PoolQuestion {
 /** Deploys the program and funds it with these amounts and wrapped SOL. */
 export async function createPools(
   node: Pick<RunningSolana, "url" | "controls">,
-  stocks: readonly { readonly of: LocalMint; readonly amount: bigint }[],
+  reserves: readonly { readonly of: LocalMint; readonly amount: bigint }[],
   sol?: { readonly from: SolanaKey; readonly lamports: bigint },
 ): Promise<LocalPools> {
   node.controls.addProgram(JUPITER_PROGRAM, poolProgram());
   const [authority] = await getProgramDerivedAddress({ programAddress: JUPITER_PROGRAM, seeds: ["pool"] });
   const vaults = new Map<string, Address>();
-  for (const { of, amount } of stocks) {
-    await mintTo(node.url, of, authority, amount);
-    vaults.set(of.mint, await associatedTokens(authority, of.mint));
+  for (const { of: mint, amount } of reserves) {
+    await mintTo(node.url, mint, authority, amount);
+    vaults.set(mint.mint, await associatedTokens(authority, mint.mint));
   }
   if (sol !== undefined) {
     const vault = await associatedTokens(authority, WRAPPED_SOL);
@@ -76,14 +76,14 @@ export async function createPools(
     reserve,
     quote: ({ inputMint, outputMint, mode, amount }) => {
       if (!vaults.has(inputMint) || !vaults.has(outputMint) || inputMint === outputMint) return undefined;
-      const [hasIn, hasOut] = [reserve(inputMint), reserve(outputMint)];
+      const [reserveIn, reserveOut] = [reserve(inputMint), reserve(outputMint)];
       if (mode === "ExactIn") {
-        const counted = (amount * AFTER_FEE) / BPS;
-        return { in: amount, out: (hasOut * counted) / (hasIn + counted) };
+        const afterFee = (amount * AFTER_FEE) / BPS;
+        return { in: amount, out: (reserveOut * afterFee) / (reserveIn + afterFee) };
       }
-      if (amount >= hasOut) return undefined;
-      const counted = (hasIn * amount) / (hasOut - amount) + 1n;
-      return { in: (counted * BPS) / AFTER_FEE + 1n, out: amount };
+      if (amount >= reserveOut) return undefined;
+      const afterFee = (reserveIn * amount) / (reserveOut - amount) + 1n;
+      return { in: (afterFee * BPS) / AFTER_FEE + 1n, out: amount };
     },
     swap: async (user, { inputMint, outputMint, mode, amount, quoted, slippageBps }) => {
       const isExactIn = mode === "ExactIn";
@@ -91,7 +91,7 @@ export async function createPools(
         associatedTokens(user, inputMint),
         associatedTokens(user, outputMint),
       ]);
-      const own = readonly(JUPITER_PROGRAM);
+      const program = readonly(JUPITER_PROGRAM);
       return {
         programId: JUPITER_PROGRAM,
         keys: [
@@ -100,15 +100,15 @@ export async function createPools(
           writable(source),
           writable(destination),
           // No separate destination account.
-          own,
+          program,
           ...(isExactIn ? [] : [readonly(inputMint)]),
           readonly(outputMint),
           // No fee account and no second token program.
-          own,
-          ...(isExactIn ? [] : [own]),
+          program,
+          ...(isExactIn ? [] : [program]),
           // The event authority, and the program itself.
-          own,
-          own,
+          program,
+          program,
           writable(vaultOf(inputMint)),
           writable(vaultOf(outputMint)),
           readonly(authority),

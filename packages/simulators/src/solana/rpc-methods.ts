@@ -30,8 +30,11 @@ export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
       throw new RpcError(-32016, "Minimum context slot has not been reached", { contextSlot: slot });
     return slot;
   };
-  const tokenAccount = (of: string, slot: number): { account: StoredAccount; decimals: number } => {
-    const account = ledger.account(of, slot);
+  const tokenAccount = (
+    accountAddress: string,
+    slot: number,
+  ): { account: StoredAccount; decimals: number } => {
+    const account = ledger.account(accountAddress, slot);
     const mint = mintOf(account);
     if (account === undefined || mint === undefined)
       throw new RpcError(-32602, "Invalid param: could not find account");
@@ -60,8 +63,8 @@ export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
       data: { program, parsed: { type: "account", info }, space },
     };
   };
-  const blockOf = (slot: number, at: Commitment) => {
-    if (slot > slots.at(at)) throw new RpcError(-32004, `Block not available for slot ${slot}`);
+  const blockOf = (slot: number, commitment: Commitment) => {
+    if (slot > slots.at(commitment)) throw new RpcError(-32004, `Block not available for slot ${slot}`);
     const block = slots.block(slot);
     if (block === undefined)
       throw new RpcError(
@@ -115,8 +118,7 @@ export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
     getBlockTime: ([slot]) => blockOf(Number(slot), "confirmed").time,
     getBlock: ([slot, config]) => {
       const fields = fieldsOf(config);
-      const at = commitmentOf(fields);
-      const block = blockOf(Number(slot), at);
+      const block = blockOf(Number(slot), commitmentOf(fields));
       const records = ledger.transactionsIn(block.slot);
       const detail = fields["transactionDetails"] ?? "full";
       return {
@@ -135,14 +137,14 @@ export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
       return context(slotFor(fieldsOf(config)), 5_000 * (signers >= 128 ? 1 : signers));
     },
     getRecentPrioritizationFees: () => [{ slot: slots.at("processed"), prioritizationFee: 0 }],
-    getBalance: ([of, config]) => {
+    getBalance: ([accountAddress, config]) => {
       const slot = slotFor(fieldsOf(config));
-      return context(slot, ledger.account(keyOf(of), slot)?.lamports ?? 0);
+      return context(slot, ledger.account(keyOf(accountAddress), slot)?.lamports ?? 0);
     },
-    getAccountInfo: ([of, config]) => {
+    getAccountInfo: ([accountAddress, config]) => {
       const fields = fieldsOf(config);
       const slot = slotFor(fields);
-      return context(slot, jsonAccount(ledger.account(keyOf(of), slot), fields));
+      return context(slot, jsonAccount(ledger.account(keyOf(accountAddress), slot), fields));
     },
     getMultipleAccounts: ([list, config]) => {
       const fields = fieldsOf(config);
@@ -151,26 +153,28 @@ export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
         throw new RpcError(-32602, "Too many inputs provided; max 100");
       return context(
         slot,
-        list.map((of: unknown) => jsonAccount(ledger.account(keyOf(of), slot), fields)),
+        list.map((accountAddress: unknown) =>
+          jsonAccount(ledger.account(keyOf(accountAddress), slot), fields),
+        ),
       );
     },
-    getTokenAccountBalance: ([of, config]) => {
+    getTokenAccountBalance: ([accountAddress, config]) => {
       const slot = slotFor(fieldsOf(config));
-      const { account, decimals } = tokenAccount(keyOf(of), slot);
+      const { account, decimals } = tokenAccount(keyOf(accountAddress), slot);
       return context(slot, tokenAmount(amountOf(account.data), decimals));
     },
     getTokenAccountsByOwner: ([owner, filter, config]) => {
       const fields = fieldsOf(config);
       const slot = slotFor(fields);
       const { mint, programId } = fieldsOf(filter);
-      const held = ledger
+      const tokenAccounts = ledger
         .tokenAccountsOf(keyOf(owner), slot)
         .filter(({ account }) =>
           mint === undefined ? account.owner === programId : mintOf(account) === mint,
         );
       return context(
         slot,
-        held.map(({ address, account }) => ({
+        tokenAccounts.map(({ address, account }) => ({
           pubkey: address,
           account:
             fields["encoding"] === "jsonParsed" ? parsedTokens(account, slot) : jsonAccount(account, fields),
@@ -213,7 +217,7 @@ export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
         signatures.map((signature: unknown) => {
           const record = ledger.transaction(String(signature), "processed");
           if (record === undefined) return null;
-          const confirmationStatus = viewOf(ledger, record);
+          const confirmationStatus = commitmentLevelOf(ledger, record);
           return {
             slot: record.slot,
             confirmations: confirmationStatus === "finalized" ? null : slots.current.slot - record.slot,
@@ -229,18 +233,18 @@ export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
       const record = ledger.transaction(String(signature), commitmentOf(fields));
       return record === undefined ? null : answerOf(record, fields);
     },
-    getSignaturesForAddress: ([of, config]) => {
+    getSignaturesForAddress: ([accountAddress, config]) => {
       const fields = fieldsOf(config);
       slotFor(fields);
-      let list = ledger.transactionsOf(keyOf(of), commitmentOf(fields));
+      let list = ledger.transactionsOf(keyOf(accountAddress), commitmentOf(fields));
       const { before, until } = fields;
       if (typeof before === "string") {
-        const at = list.findIndex(({ signature }) => signature === before);
-        list = at === -1 ? [] : list.slice(at + 1);
+        const index = list.findIndex(({ signature }) => signature === before);
+        list = index === -1 ? [] : list.slice(index + 1);
       }
       if (typeof until === "string") {
-        const at = list.findIndex(({ signature }) => signature === until);
-        list = at === -1 ? list : list.slice(0, at);
+        const index = list.findIndex(({ signature }) => signature === until);
+        list = index === -1 ? list : list.slice(0, index);
       }
       const limit = typeof fields["limit"] === "number" ? fields["limit"] : 1_000;
       if (limit > 1_000 || limit < 1) throw new RpcError(-32602, "Invalid limit; max 1000");
@@ -250,14 +254,14 @@ export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
         err: record.error,
         memo: null,
         blockTime: slots.block(record.slot)?.time ?? null,
-        confirmationStatus: viewOf(ledger, record),
+        confirmationStatus: commitmentLevelOf(ledger, record),
       }));
     },
   };
   return new Map(Object.entries(methods));
 }
 
-function viewOf(ledger: Ledger, record: TransactionRecord): Commitment {
+function commitmentLevelOf(ledger: Ledger, record: TransactionRecord): Commitment {
   if (record.slot <= ledger.slots.at("finalized")) return "finalized";
   return record.slot <= ledger.slots.at("confirmed") ? "confirmed" : "processed";
 }
@@ -303,9 +307,9 @@ function jsonAccount(account: StoredAccount | undefined, config: Fields): unknow
   const { lamports, owner, executable, data } = account;
   const slice = fieldsOf(config["dataSlice"]);
   const { offset, length } = slice;
-  const shown =
+  const visibleData =
     typeof offset === "number" && typeof length === "number" ? data.subarray(offset, offset + length) : data;
-  const encoded = config["encoding"] === "base58" ? base58.encode(shown) : base64.encode(shown);
+  const encoded = config["encoding"] === "base58" ? base58.encode(visibleData) : base64.encode(visibleData);
   const encoding = config["encoding"] === "base58" ? "base58" : "base64";
   return { lamports, owner, executable, rentEpoch: 0, space: data.length, data: [encoded, encoding] };
 }

@@ -24,7 +24,7 @@ export interface RpcCall {
 }
 
 /** A fault to inject into a call. */
-export type RpcTrouble =
+export type InjectedFault =
   | { readonly kind: "error"; readonly code: number; readonly message: string }
   /** Replaces the honest result. */
   | { readonly kind: "lie"; readonly tell: (honest: unknown) => unknown }
@@ -39,7 +39,7 @@ export type Methods = ReadonlyMap<string, (params: readonly unknown[]) => unknow
 export interface RpcServer {
   readonly url: string;
   /** Chooses the fault of each call from now on; undefined: none. */
-  trouble(choose: ((call: RpcCall) => RpcTrouble | undefined) | undefined): void;
+  injectFaults(choose: ((call: RpcCall) => InjectedFault | undefined) | undefined): void;
   /** Number of calls of a method so far. */
   calls(method: string): number;
   close(): Promise<void>;
@@ -49,7 +49,7 @@ export interface RpcServer {
 export async function startRpcServer(methods: Methods, port: number): Promise<RpcServer> {
   const counts = new Map<string, number>();
   let countsSinceChange = new Map<string, number>();
-  let choose: ((call: RpcCall) => RpcTrouble | undefined) | undefined;
+  let choose: ((call: RpcCall) => InjectedFault | undefined) | undefined;
 
   const answer = async (call: unknown): Promise<object | "cut"> => {
     const { id, method, params } = readCall(call);
@@ -58,21 +58,21 @@ export async function startRpcServer(methods: Methods, port: number): Promise<Rp
     counts.set(method, (counts.get(method) ?? 0) + 1);
     const before = countsSinceChange.get(method) ?? 0;
     countsSinceChange.set(method, before + 1);
-    const trouble = choose?.({ method, params, before });
-    if (trouble?.kind === "cut") return "cut";
-    if (trouble?.kind === "late") await sleep(trouble.ms);
-    if (trouble?.kind === "error")
-      return { jsonrpc: "2.0", id, error: { code: trouble.code, message: trouble.message } };
+    const fault = choose?.({ method, params, before });
+    if (fault?.kind === "cut") return "cut";
+    if (fault?.kind === "late") await sleep(fault.ms);
+    if (fault?.kind === "error")
+      return { jsonrpc: "2.0", id, error: { code: fault.code, message: fault.message } };
     try {
       const run = methods.get(method);
       if (run === undefined) throw new RpcError(-32601, `Method not found: ${method}`);
       const result = await run(params);
-      if (trouble?.kind === "doneButFailed") throw new RpcError(-32603, "Internal error");
-      return { jsonrpc: "2.0", id, result: trouble?.kind === "lie" ? trouble.tell(result) : result };
+      if (fault?.kind === "doneButFailed") throw new RpcError(-32603, "Internal error");
+      return { jsonrpc: "2.0", id, result: fault?.kind === "lie" ? fault.tell(result) : result };
     } catch (error) {
-      const known = error instanceof RpcError ? error : new RpcError(-32603, String(error));
-      const data = known.data === undefined ? {} : { data: known.data };
-      return { jsonrpc: "2.0", id, error: { code: known.code, message: known.message, ...data } };
+      const rpcError = error instanceof RpcError ? error : new RpcError(-32603, String(error));
+      const data = rpcError.data === undefined ? {} : { data: rpcError.data };
+      return { jsonrpc: "2.0", id, error: { code: rpcError.code, message: rpcError.message, ...data } };
     }
   };
 
@@ -104,7 +104,7 @@ export async function startRpcServer(methods: Methods, port: number): Promise<Rp
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    trouble: (next) => {
+    injectFaults: (next) => {
       choose = next;
       countsSinceChange = new Map();
     },

@@ -31,7 +31,7 @@ export class Slots {
   /** The current block. */
   current: Block;
   private readonly blocks = new Map<number, Block>();
-  private readonly byHash = new Map<string, Block>();
+  private readonly blockByHash = new Map<string, Block>();
   private readonly options: SlotOptions;
   private pausedAt: number | undefined;
   private maxFinal: number;
@@ -44,7 +44,7 @@ export class Slots {
     this.maxFinal = this.current.slot;
     this.first = this.current.slot;
     // Finality must already lag behind when the first transaction arrives.
-    for (let made = 0; made <= options.finalityLag; made++) this.next();
+    for (let count = 0; count <= options.finalityLag; count++) this.next();
   }
 
   /** Closes the current block and starts the next, with `skipped` slots without a block in between. */
@@ -60,11 +60,11 @@ export class Slots {
     const newest = this.current.slot;
     for (const block of [...this.blocks.values()].filter((candidate) => candidate.slot >= slot)) {
       this.blocks.delete(block.slot);
-      this.byHash.delete(block.hash);
+      this.blockByHash.delete(block.hash);
     }
-    const kept = [...this.blocks.values()].at(-1);
-    if (kept === undefined) throw new Error("no block is left");
-    this.current = this.append({ slot: newest + 1, height: kept.height + 1, parent: kept });
+    const lastRemaining = [...this.blocks.values()].at(-1);
+    if (lastRemaining === undefined) throw new Error("no block is left");
+    this.current = this.append({ slot: newest + 1, height: lastRemaining.height + 1, parent: lastRemaining });
   }
 
   /** The newest slot with a block at a commitment level. */
@@ -79,9 +79,9 @@ export class Slots {
   }
 
   /** The block of a blockhash, while it is valid for transactions. */
-  recent(hash: string, at: Commitment = "processed"): Block | undefined {
-    const block = this.byHash.get(hash);
-    const height = this.blocks.get(this.at(at))?.height ?? 0;
+  recent(hash: string, commitment: Commitment = "processed"): Block | undefined {
+    const block = this.blockByHash.get(hash);
+    const height = this.blocks.get(this.at(commitment))?.height ?? 0;
     return block !== undefined && height <= block.height + BLOCKHASH_WINDOW ? block : undefined;
   }
 
@@ -100,7 +100,8 @@ export class Slots {
   }
 
   private latestUpTo(slot: number): number {
-    for (let at = slot; at >= this.maxFinal; at--) if (this.blocks.has(at)) return at;
+    for (let candidate = slot; candidate >= this.maxFinal; candidate--)
+      if (this.blocks.has(candidate)) return candidate;
     return this.maxFinal;
   }
 
@@ -126,7 +127,7 @@ export class Slots {
       time: Math.max(this.options.now(), parent?.time ?? 0),
     };
     this.blocks.set(slot, block);
-    this.byHash.set(block.hash, block);
+    this.blockByHash.set(block.hash, block);
     return block;
   }
 }

@@ -1,7 +1,7 @@
 import { base64 } from "@scure/base";
 import { Ledger } from "./ledger.ts";
 import { methodsOf } from "./rpc-methods.ts";
-import { startRpcServer, type RpcCall, type RpcTrouble } from "./rpc-server.ts";
+import { startRpcServer, type RpcCall, type InjectedFault } from "./rpc-server.ts";
 import type { StoredAccount } from "./account-history.ts";
 import { signedTransaction, solanaKey } from "./wallet.ts";
 
@@ -35,7 +35,7 @@ export interface SolanaControls {
   /** Accepts transactions, then drops them. */
   dropTransactions(isDropping: boolean): void;
   /** Chooses the fault of each call from now on. */
-  trouble(choose: ((call: RpcCall) => RpcTrouble | undefined) | undefined): void;
+  injectFaults(choose: ((call: RpcCall) => InjectedFault | undefined) | undefined): void;
   /** Number of calls of a method so far. */
   calls(method: string): number;
   /** Deploys a program. Without an upgrade authority, no one can upgrade it. */
@@ -67,8 +67,8 @@ export async function startSolana(options: SolanaOptions = {}): Promise<RunningS
   const ledger = new Ledger({ finalityLag, now, genesisHash });
   let isDropping = false;
 
-  const well = await solanaKey();
-  ledger.setAccount(well.address, {
+  const faucet = await solanaKey();
+  ledger.setAccount(faucet.address, {
     lamports: 500_000_000n * 1_000_000_000n,
     owner: "11111111111111111111111111111111",
     executable: false,
@@ -81,22 +81,22 @@ export async function startSolana(options: SolanaOptions = {}): Promise<RunningS
     data.writeBigUInt64LE(amount, 4);
     // Makes equal airdrops in one block distinct transactions.
     airdrops += 1n;
-    const different = Buffer.alloc(9);
-    different.writeUInt8(3, 0);
-    different.writeBigUInt64LE(airdrops, 1);
+    const uniquePrice = Buffer.alloc(9);
+    uniquePrice.writeUInt8(3, 0);
+    uniquePrice.writeBigUInt64LE(airdrops, 1);
     const raw = await signedTransaction(
       [
-        { programId: "ComputeBudget111111111111111111111111111111", keys: [], data: different },
+        { programId: "ComputeBudget111111111111111111111111111111", keys: [], data: uniquePrice },
         {
           programId: "11111111111111111111111111111111",
           keys: [
-            { pubkey: well.address, isSigner: true, isWritable: true },
+            { pubkey: faucet.address, isSigner: true, isWritable: true },
             { pubkey: to, isSigner: false, isWritable: true },
           ],
           data,
         },
       ],
-      { signers: [well], blockhash: ledger.slots.current.hash },
+      { signers: [faucet], blockhash: ledger.slots.current.hash },
     );
     return ledger.include(base64.decode(raw));
   };
@@ -109,10 +109,10 @@ export async function startSolana(options: SolanaOptions = {}): Promise<RunningS
     url: server.url,
     controls: {
       passSlots: (count, skipped = 0) => {
-        for (let made = 0; made < count; made++) ledger.nextSlot(skipped);
+        for (let slotCount = 0; slotCount < count; slotCount++) ledger.nextSlot(skipped);
       },
       finalize: () => {
-        for (let made = 0; made < finalityLag + 1; made++) ledger.nextSlot();
+        for (let slotCount = 0; slotCount < finalityLag + 1; slotCount++) ledger.nextSlot();
       },
       passSeconds: (seconds) => {
         aheadSeconds += seconds;
@@ -126,11 +126,11 @@ export async function startSolana(options: SolanaOptions = {}): Promise<RunningS
       dropTransactions: (next) => {
         isDropping = next;
       },
-      trouble: (choose) => server.trouble(choose),
+      injectFaults: (choose) => server.injectFaults(choose),
       calls: (method) => server.calls(method),
       addProgram: (id, program, upgradeAuthority) => ledger.addProgram(id, program, upgradeAuthority),
-      setAccount: (of, account) => ledger.setAccount(of, account),
-      account: (of) => ledger.account(of, ledger.slots.current.slot),
+      setAccount: (accountAddress, account) => ledger.setAccount(accountAddress, account),
+      account: (accountAddress) => ledger.account(accountAddress, ledger.slots.current.slot),
     },
     close: async () => {
       clearInterval(timer);

@@ -29,11 +29,11 @@ export interface MintRequest {
 /** Creates a mint on a local cluster. */
 export async function createMint(
   url: string,
-  { authority, decimals, feeBps, isToken2022, account: named }: MintRequest,
+  { authority, decimals, feeBps, isToken2022, account: requestedKey }: MintRequest,
 ): Promise<LocalMint> {
   const isNewer = feeBps !== undefined || isToken2022 === true;
   const tokenProgram = isNewer ? TOKEN_2022 : TOKEN;
-  const account = named ?? (await solanaKey());
+  const account = requestedKey ?? (await solanaKey());
   // The base layout; with a fee, padded to the length of token accounts, followed by a type byte and the fee
   // extension.
   const size = feeBps === undefined ? 82 : 166 + 4 + 108;
@@ -74,22 +74,27 @@ export async function createMint(
 }
 
 /** Mints to a wallet's associated token account, and creates it if necessary. */
-export async function mintTo(url: string, of: LocalMint, wallet: string, amount: bigint): Promise<void> {
-  const tokens = await associatedTokens(wallet, of.mint, of.tokenProgram);
+export async function mintTo(
+  url: string,
+  localMint: LocalMint,
+  wallet: string,
+  amount: bigint,
+): Promise<void> {
+  const tokens = await associatedTokens(wallet, localMint.mint, localMint.tokenProgram);
   const data = Buffer.alloc(9);
   data.writeUInt8(7, 0);
   data.writeBigUInt64LE(amount, 1);
   await sendInstructions(
     url,
-    [of.authority],
+    [localMint.authority],
     [
-      createTokensInstruction(of.authority.address, tokens, wallet, of),
+      createTokensInstruction(localMint.authority.address, tokens, wallet, localMint),
       {
-        programId: of.tokenProgram,
+        programId: localMint.tokenProgram,
         keys: [
-          { pubkey: of.mint, isSigner: false, isWritable: true },
+          { pubkey: localMint.mint, isSigner: false, isWritable: true },
           { pubkey: tokens, isSigner: false, isWritable: true },
-          { pubkey: of.authority.address, isSigner: true, isWritable: false },
+          { pubkey: localMint.authority.address, isSigner: true, isWritable: false },
         ],
         data,
       },

@@ -50,7 +50,7 @@ const TOKEN_PROGRAMS = new Set([
 ]);
 
 /** One account before or after a transaction. */
-export interface SeenAccount {
+export interface AccountSnapshot {
   readonly account: StoredAccount | undefined;
   /** Decimals of its mint, if it is a token account. */
   readonly decimals: number;
@@ -61,10 +61,11 @@ export function metaOf(
   message: ResolvedMessage,
   outcome: TransactionMetadata,
   error: unknown,
-  before: readonly SeenAccount[],
-  after: readonly SeenAccount[],
+  before: readonly AccountSnapshot[],
+  after: readonly AccountSnapshot[],
 ): Readonly<Record<string, unknown>> {
-  const lamports = (seen: readonly SeenAccount[]) => seen.map(({ account }) => account?.lamports ?? 0n);
+  const lamports = (snapshots: readonly AccountSnapshot[]) =>
+    snapshots.map(({ account }) => account?.lamports ?? 0n);
   const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
   return {
     err: error,
@@ -113,8 +114,8 @@ function isTokenAccount({ owner, data }: StoredAccount): boolean {
   return data.length === 165 || (data.length > 165 && data[165] === 2);
 }
 
-function tokenBalances(seen: readonly SeenAccount[]): readonly unknown[] {
-  return seen.flatMap(({ account, decimals }, accountIndex) => {
+function tokenBalances(snapshots: readonly AccountSnapshot[]): readonly unknown[] {
+  return snapshots.flatMap(({ account, decimals }, accountIndex) => {
     const mint = mintOf(account);
     if (account === undefined || mint === undefined) return [];
     return [

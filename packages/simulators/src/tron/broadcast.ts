@@ -8,7 +8,7 @@ import { bare, evmAddress, quantity } from "./tron-address.ts";
 /** Sun per unit of energy, from the chain parameters. */
 export const ENERGY_PRICE_SUN = 420n;
 /** Maximum expiration of a transaction after the newest block. */
-const LONGEST_WAIT_MS = 24 * 60 * 60 * 1_000;
+const MAX_EXPIRATION_MS = 24 * 60 * 60 * 1_000;
 /** Maximum energy of one call. */
 const MAX_ENERGY = 100_000_000n;
 
@@ -29,13 +29,13 @@ export async function broadcast(chain: TronChain, body: unknown): Promise<Broadc
   } catch (error) {
     return refusal("OTHER_ERROR", "", `the transaction cannot be read: ${String(error)}`);
   }
-  const wrong = (await whySignedWrong(txid, signed)) ?? (await whyUntimely(chain, txid, signed));
-  if (wrong !== undefined) return wrong;
+  const rejection = (await signatureRefusal(txid, signed)) ?? (await timingRefusal(chain, txid, signed));
+  if (rejection !== undefined) return rejection;
   const [{ type, parameter }] = signed.raw_data.contract;
   const from = evmAddress(parameter.value.owner_address);
   if (from === undefined) return refusal("CONTRACT_VALIDATE_ERROR", txid, "Invalid ownerAddress");
   const call = await callOf(chain, type, parameter.value);
-  if ("why" in call) return refusal("CONTRACT_VALIDATE_ERROR", txid, call.why);
+  if ("reason" in call) return refusal("CONTRACT_VALIDATE_ERROR", txid, call.reason);
   const balance = BigInt(String(await chain.rpc("eth_getBalance", [from, "latest"])));
   if (balance < call.value) return refusal("CONTRACT_VALIDATE_ERROR", txid, "balance is not sufficient.");
 
@@ -81,9 +81,12 @@ async function waitUntilMined({ rpc }: TronChain, hash: Hex): Promise<void> {
   }
 }
 
-async function whySignedWrong(txid: string, signed: SignedTransaction): Promise<BroadcastAnswer | undefined> {
-  const [signature, ...more] = signed.signature ?? [];
-  if (signature === undefined || more.length > 0)
+async function signatureRefusal(
+  txid: string,
+  signed: SignedTransaction,
+): Promise<BroadcastAnswer | undefined> {
+  const [signature, ...extraSignatures] = signed.signature ?? [];
+  if (signature === undefined || extraSignatures.length > 0)
     return refusal("SIGERROR", txid, "Validate signature error: one signature is needed");
   const owner = evmAddress(signed.raw_data.contract[0].parameter.value.owner_address);
   try {
@@ -95,7 +98,7 @@ async function whySignedWrong(txid: string, signed: SignedTransaction): Promise<
   return refusal("SIGERROR", txid, "Validate signature error: not the owner's signature");
 }
 
-async function whyUntimely(
+async function timingRefusal(
   chain: TronChain,
   txid: string,
   { raw_data }: SignedTransaction,
@@ -105,31 +108,31 @@ async function whyUntimely(
   if (head === undefined) return refusal("SERVER_BUSY", txid, "no head");
   const reference = BigInt(`0x${raw_data.ref_block_bytes}`);
   const behind = (head.number - reference) & 0xffffn;
-  const referred = behind > head.number ? undefined : await chain.block(head.number - behind);
-  if (referred?.id.slice(16, 32) !== raw_data.ref_block_hash)
+  const referenceBlock = behind > head.number ? undefined : await chain.block(head.number - behind);
+  if (referenceBlock?.id.slice(16, 32) !== raw_data.ref_block_hash)
     return refusal("TAPOS_ERROR", txid, "Tapos check error.");
-  if (raw_data.expiration <= head.timestampMs || raw_data.expiration > head.timestampMs + LONGEST_WAIT_MS)
+  if (raw_data.expiration <= head.timestampMs || raw_data.expiration > head.timestampMs + MAX_EXPIRATION_MS)
     return refusal("TRANSACTION_EXPIRATION_ERROR", txid, "Transaction expired");
   return undefined;
 }
 
-type Call = { readonly to: Hex; readonly data: Hex; readonly value: bigint } | { readonly why: string };
+type Call = { readonly to: Hex; readonly data: Hex; readonly value: bigint } | { readonly reason: string };
 
 /** The transaction to execute in anvil. */
 async function callOf(chain: TronChain, type: string, value: ContractValue): Promise<Call> {
   const isTransfer = type === "TransferContract";
   if (!isTransfer && type !== "TriggerSmartContract")
-    return { why: `contracts of the type ${type} are not simulated` };
+    return { reason: `contracts of the type ${type} are not simulated` };
   const to = evmAddress(isTransfer ? value.to_address : value.contract_address);
-  if (to === undefined) return { why: "Invalid toAddress" };
+  if (to === undefined) return { reason: "Invalid toAddress" };
   const hasCode = (await chain.rpc("eth_getCode", [to, "latest"])) !== "0x";
   if (isTransfer) {
     const amount = BigInt(value.amount ?? 0);
-    if (hasCode) return { why: "Cannot transfer TRX to a smartContract." };
-    if (amount <= 0n) return { why: "Amount must be greater than 0." };
+    if (hasCode) return { reason: "Cannot transfer TRX to a smartContract." };
+    if (amount <= 0n) return { reason: "Amount must be greater than 0." };
     return { to, data: "0x", value: amount };
   }
-  if (!hasCode) return { why: "No contract or not a smart contract" };
+  if (!hasCode) return { reason: "No contract or not a smart contract" };
   return { to, data: `0x${value.data ?? ""}`, value: BigInt(value.call_value ?? 0) };
 }
 

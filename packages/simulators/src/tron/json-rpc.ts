@@ -38,12 +38,12 @@ export const jsonRpcMethods: ReadonlyMap<string, Method> = new Map<string, Metho
   [
     "eth_getTransactionByHash",
     async (chain, [hash]) =>
-      await shown(chain, await chain.rpc("eth_getTransactionByHash", [beneath(chain, hash)])),
+      await withTronIds(chain, await chain.rpc("eth_getTransactionByHash", [anvilHash(chain, hash)])),
   ],
   [
     "eth_getTransactionReceipt",
     async (chain, [hash]) =>
-      await shown(chain, await chain.rpc("eth_getTransactionReceipt", [beneath(chain, hash)])),
+      await withTronIds(chain, await chain.rpc("eth_getTransactionReceipt", [anvilHash(chain, hash)])),
   ],
   ["eth_getLogs", async (chain, [filter]) => await logs(chain, filter)],
   ["eth_call", async (chain, [call, tag]) => await atLatest(chain, "eth_call", [call], tag)],
@@ -64,7 +64,7 @@ function withPrefix(hash: unknown): Hex {
 }
 
 /** The anvil transaction of an id. */
-function beneath(chain: TronChain, hash: unknown): Hex {
+function anvilHash(chain: TronChain, hash: unknown): Hex {
   const prefixed = withPrefix(hash);
   return chain.byId(prefixed.slice(2))?.hash ?? prefixed;
 }
@@ -82,8 +82,8 @@ async function atLatest(chain: TronChain, method: string, params: Params, tag: u
 
 async function blockAnswer(chain: TronChain, tag: unknown): Promise<Fields | null> {
   // JSON-RPC has its own tag for solid blocks.
-  const at = tag === "finalized" ? quantity(await chain.solidNumber()) : tag;
-  const block = (await chain.rpc("eth_getBlockByNumber", [at, false])) as Fields | null;
+  const blockTag = tag === "finalized" ? quantity(await chain.solidNumber()) : tag;
+  const block = (await chain.rpc("eth_getBlockByNumber", [blockTag, false])) as Fields | null;
   if (block === null) return null;
   const number = BigInt(String(block["number"]));
   const hashes = block["transactions"] as readonly Hex[];
@@ -101,12 +101,12 @@ async function logs(chain: TronChain, filter: unknown): Promise<unknown> {
   if (fromBlock?.startsWith("0x") === true && toBlock?.startsWith("0x") === true)
     if (BigInt(toBlock) - BigInt(fromBlock) > MAX_BLOCKS)
       throw new JsonRpcRefusal(-32_602, `exceed max block range: ${MAX_BLOCKS}`);
-  const found = (await chain.rpc("eth_getLogs", [filter])) as readonly unknown[];
-  return await Promise.all(found.map(async (log) => await shown(chain, log)));
+  const anvilLogs = (await chain.rpc("eth_getLogs", [filter])) as readonly unknown[];
+  return await Promise.all(anvilLogs.map(async (log) => await withTronIds(chain, log)));
 }
 
 /** A receipt, a transaction or a log with Tron's ids. */
-async function shown(chain: TronChain, value: unknown): Promise<unknown> {
+async function withTronIds(chain: TronChain, value: unknown): Promise<unknown> {
   if (typeof value !== "object" || value === null) return value;
   const fields = value as Fields;
   const number = fields["blockNumber"];
@@ -115,15 +115,15 @@ async function shown(chain: TronChain, value: unknown): Promise<unknown> {
   return {
     ...fields,
     ...(block === undefined ? {} : { blockHash: `0x${block.id}` }),
-    ...idUnder(chain, fields, "transactionHash"),
-    ...idUnder(chain, fields, "hash"),
+    ...tronIdField(chain, fields, "transactionHash"),
+    ...tronIdField(chain, fields, "hash"),
     ...(Array.isArray(inner)
-      ? { logs: await Promise.all(inner.map(async (log: unknown) => await shown(chain, log))) }
+      ? { logs: await Promise.all(inner.map(async (log: unknown) => await withTronIds(chain, log))) }
       : {}),
   };
 }
 
-function idUnder(chain: TronChain, fields: Fields, name: string): Fields {
+function tronIdField(chain: TronChain, fields: Fields, name: string): Fields {
   const hash = fields[name];
   return typeof hash === "string" ? { [name]: `0x${chain.idOf(hash as Hex)}` } : {};
 }

@@ -73,9 +73,9 @@ export interface TronChain {
   add(executed: ExecutedTransaction): void;
   /** Number of blocks by which the solid block is behind the head. */
   setLag(blocks: bigint): void;
-  /** Pauses solidification until it is released. */
-  holdSolid(): Promise<void>;
-  releaseSolid(): void;
+  /** Pauses solidification until it is resumed. */
+  pauseSolidification(): Promise<void>;
+  resumeSolidification(): void;
 }
 
 interface RawBlock {
@@ -91,13 +91,13 @@ export function createTronChain(rpc: AnvilRpc, solidLagBlocks: bigint): TronChai
   const byId = new Map<string, ExecutedTransaction>();
   const ids = new Map<Hex, string>();
   let lag = solidLagBlocks;
-  let held: bigint | undefined;
+  let pausedAt: bigint | undefined;
 
   const headNumber = async (): Promise<bigint> => BigInt(String(await rpc("eth_blockNumber")));
   const solidNumber = async (): Promise<bigint> => {
     const head = await headNumber();
     const solid = head > lag ? head - lag : 0n;
-    return held !== undefined && held < solid ? held : solid;
+    return pausedAt !== undefined && pausedAt < solid ? pausedAt : solid;
   };
 
   return {
@@ -116,10 +116,10 @@ export function createTronChain(rpc: AnvilRpc, solidLagBlocks: bigint): TronChai
       ids.set(executed.hash, executed.signed.txID);
     },
     setLag: (blocks) => void (lag = blocks),
-    holdSolid: async () => {
-      held = await solidNumber();
+    pauseSolidification: async () => {
+      pausedAt = await solidNumber();
     },
-    releaseSolid: () => void (held = undefined),
+    resumeSolidification: () => void (pausedAt = undefined),
   };
 }
 

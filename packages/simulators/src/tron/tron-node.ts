@@ -28,12 +28,12 @@ export interface TronControls {
   /** Mines empty blocks. Default 1. */
   mine(blocks?: number): Promise<void>;
   /** Advances the chain's clock and mines a block. */
-  pass(seconds: number): Promise<void>;
+  passSeconds(seconds: number): Promise<void>;
   /** Mines until the current head is solid. Throws while solidification is paused. */
   solidify(): Promise<void>;
-  /** Pauses solidification until it is released. */
-  holdSolidification(): Promise<void>;
-  releaseSolidification(): void;
+  /** Pauses solidification until it is resumed. */
+  pauseSolidification(): Promise<void>;
+  resumeSolidification(): void;
   setSolidLag(blocks: number): void;
   /** Replaces the newest blocks with empty ones and drops their transactions. */
   reorg(depth: number): Promise<void>;
@@ -140,7 +140,7 @@ function chainControls(chain: TronChain, rpc: AnvilRpc): Omit<TronControls, "lie
   const mine = async (blocks = 1): Promise<void> => void (await rpc("anvil_mine", [quantity(blocks)]));
   return {
     mine,
-    pass: async (seconds) => {
+    passSeconds: async (seconds) => {
       await rpc("evm_increaseTime", [seconds]);
       await mine();
     },
@@ -150,8 +150,8 @@ function chainControls(chain: TronChain, rpc: AnvilRpc): Omit<TronControls, "lie
       if (missing > 0n) await mine(Number(missing));
       if ((await chain.solidNumber()) < (head?.number ?? 0n)) throw new Error("solidification is paused");
     },
-    holdSolidification: async () => await chain.holdSolid(),
-    releaseSolidification: () => chain.releaseSolid(),
+    pauseSolidification: async () => await chain.pauseSolidification(),
+    resumeSolidification: () => chain.resumeSolidification(),
     setSolidLag: (blocks) => chain.setLag(BigInt(blocks)),
     reorg: async (depth) => void (await rpc("anvil_reorg", [depth, []])),
     fund: async (address, sun) => void (await rpc("anvil_setBalance", [address, quantity(sun)])),

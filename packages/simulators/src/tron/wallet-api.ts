@@ -123,8 +123,8 @@ async function findMined(
   const receipt = (await chain.rpc("eth_getTransactionReceipt", [executed.hash])) as AnvilReceipt | null;
   if (receipt === null) return undefined;
   if (view === "solid" && BigInt(receipt.blockNumber) > (await chain.solidNumber())) return undefined;
-  const ranOut = BigInt(receipt.gasUsed) >= executed.gasLimit;
-  const result = receipt.status === "0x1" ? "SUCCESS" : ranOut ? "OUT_OF_ENERGY" : "REVERT";
+  const hasRunOutOfEnergy = BigInt(receipt.gasUsed) >= executed.gasLimit;
+  const result = receipt.status === "0x1" ? "SUCCESS" : hasRunOutOfEnergy ? "OUT_OF_ENERGY" : "REVERT";
   return { executed, receipt, result };
 }
 

@@ -23,7 +23,7 @@ const hub: AttestationHub = {
   finality: { kind: "tag" },
 };
 
-interface ANode {
+interface TestNode {
   readonly height: bigint;
   /** The branch that the block of this height is on. */
   readonly forkAt: (number: bigint) => bigint;
@@ -31,7 +31,7 @@ interface ANode {
 }
 
 /** Blocks two seconds apart, with the third from the end tagged final. */
-function answerOf(node: ANode, { method, params: [first, second] }: RpcRequest): unknown {
+function answerOf(node: TestNode, { method, params: [first, second] }: RpcRequest): unknown {
   if (method === "eth_getBlockByNumber") {
     const tags: Readonly<Record<string, bigint>> = { latest: node.height, finalized: node.height - 3n };
     const number = tags[String(first)] ?? BigInt(String(first));
@@ -45,15 +45,15 @@ function answerOf(node: ANode, { method, params: [first, second] }: RpcRequest):
   }
   const { blockHash, requireCanonical } = second as { blockHash: Hex; requireCanonical: boolean };
   const number = BigInt(blockHash) / 1_000n;
-  const isOurs = hashOf(number, node.forkAt(number)) === blockHash;
-  if (requireCanonical && !isOurs)
+  const isCanonical = hashOf(number, node.forkAt(number)) === blockHash;
+  if (requireCanonical && !isCanonical)
     throw new RpcFault({ kind: "refused", method, reason: "the block is not canonical" });
   return node.answers[(first as { to: string }).to] ?? word(0n);
 }
 
 /** A node with ten blocks, the seventh tagged final, that answers calls by contract. */
-function aNode(answers: Readonly<Record<string, Hex>>) {
-  const asked: { readonly to: unknown; readonly at: unknown; readonly requireCanonical: unknown }[] = [];
+function createNode(answers: Readonly<Record<string, Hex>>) {
+  const calls: { readonly to: unknown; readonly at: unknown; readonly requireCanonical: unknown }[] = [];
   const state = { fork: 0n, onCall: () => {} };
   const answer = (call: RpcRequest): unknown => {
     const response = answerOf({ height: 10n, forkAt: () => state.fork, answers }, call);
@@ -62,7 +62,7 @@ function aNode(answers: Readonly<Record<string, Hex>>) {
         { to: unknown },
         { blockHash: unknown; requireCanonical: unknown },
       ];
-      asked.push({ to, at, requireCanonical });
+      calls.push({ to, at, requireCanonical });
       state.onCall();
     }
     return response;
@@ -72,7 +72,7 @@ function aNode(answers: Readonly<Record<string, Hex>>) {
     requestBatch: async (calls) => calls.map(answer),
     close: async () => undefined,
   };
-  return { transport, asked, state };
+  return { transport, calls, state };
 }
 
 const ledger: Readonly<Record<string, Hex>> = {
@@ -84,14 +84,14 @@ const ledger: Readonly<Record<string, Hex>> = {
 test("reads at the final block whether the multisig accepts an account, and its threshold", async () => {
   const multisig = account("e3");
   const [isSigner, threshold] = [toFunctionSelector("isSigner(address)"), toFunctionSelector("threshold()")];
-  const node = aNode(ledger);
-  const asked: Hex[] = [];
+  const node = createNode(ledger);
+  const calls: Hex[] = [];
   const transport: RpcTransport = {
     ...node.transport,
     request: async (method, params) => {
       const { to, data } = params[0] as { to: Hex; data: Hex };
       if (method !== "eth_call" || to !== multisig) return await node.transport.request(method, params);
-      asked.push(data);
+      calls.push(data);
       if (data.startsWith(threshold)) return word(3n);
       return word(data.startsWith(isSigner) && data.endsWith("a1".repeat(20)) ? 1n : 0n);
     },
@@ -99,22 +99,22 @@ test("reads at the final block whether the multisig accepts an account, and its 
   const reader = createHubReader({ ...hub, oracleMultisigAddress: multisig }, transport);
   expect(await reader.multisig(account("a1"))).toEqual({ isSigner: true, threshold: 3 });
   expect(await reader.multisig(account("a2"))).toEqual({ isSigner: false, threshold: 3 });
-  expect(asked).toHaveLength(4);
+  expect(calls).toHaveLength(4);
   expect(await reader.newestFinal()).toEqual({ height: 7n, timestamp: 14n });
 });
 
 test("reads balances and records at the final block, by its hash", async () => {
-  const node = aNode(ledger);
+  const node = createNode(ledger);
   const reader = createHubReader(hub, node.transport);
   expect(await reader.balanceOf(account("a1"), 5n)).toBe(50n);
   expect(await reader.recordedWithdrawal(account("a1"))).toBe(word(7n));
-  expect(node.asked.map(({ to }) => to)).toEqual([account("e2"), account("e1"), account("e4")]);
-  expect(new Set(node.asked.map(({ at }) => at))).toEqual(new Set([hashOf(7n)]));
-  expect(node.asked.every(({ requireCanonical }) => requireCanonical === true)).toBe(true);
+  expect(node.calls.map(({ to }) => to)).toEqual([account("e2"), account("e1"), account("e4")]);
+  expect(new Set(node.calls.map(({ at }) => at))).toEqual(new Set([hashOf(7n)]));
+  expect(node.calls.every(({ requireCanonical }) => requireCanonical === true)).toBe(true);
 });
 
 test("returns no record for a withdrawal without one", async () => {
-  const reader = createHubReader(hub, aNode({ ...ledger, [account("e4")]: word(0n) }).transport);
+  const reader = createHubReader(hub, createNode({ ...ledger, [account("e4")]: word(0n) }).transport);
   expect(await reader.recordedWithdrawal(account("a1"))).toBeUndefined();
 });
 
@@ -126,24 +126,24 @@ test.each([
 ])(
   "reads a final block at least %d blocks deep and %d seconds old at height 10",
   async (blocks, seconds, highest) => {
-    const node = aNode(ledger);
+    const node = createNode(ledger);
     const reader = createHubReader({ ...hub, finality: { kind: "depth", blocks, seconds } }, node.transport);
     await reader.balanceOf(account("a1"), 5n);
-    const at = BigInt(String(node.asked[0]?.at)) / 1_000n;
-    expect(at).toBeLessThanOrEqual(highest);
-    expect(10n - at).toBeGreaterThanOrEqual(blocks);
-    expect((10n - at) * 2n).toBeGreaterThanOrEqual(seconds);
+    const height = BigInt(String(node.calls[0]?.at)) / 1_000n;
+    expect(height).toBeLessThanOrEqual(highest);
+    expect(10n - height).toBeGreaterThanOrEqual(blocks);
+    expect((10n - height) * 2n).toBeGreaterThanOrEqual(seconds);
   },
 );
 
 test("reports a node error if the hub has too few blocks for its finality policy", async () => {
   const finality = { kind: "depth", blocks: 11n, seconds: 0n } as const;
-  const reader = createHubReader({ ...hub, finality }, aNode(ledger).transport);
+  const reader = createHubReader({ ...hub, finality }, createNode(ledger).transport);
   await expect(reader.balanceOf(account("a1"), 5n)).rejects.toThrow(RpcFault);
 });
 
 test("refuses a read whose block is replaced during the read", async () => {
-  const node = aNode(ledger);
+  const node = createNode(ledger);
   node.state.onCall = () => {
     node.state.fork += 1n;
   };
@@ -154,10 +154,10 @@ test("refuses a read whose block is replaced during the read", async () => {
 
 test("never returns state that exists only on the orphaned branch of one of two nodes behind a URL", async () => {
   const accounts = { balance: account("e1"), oracle: account("e2"), registry: account("e4") };
-  const ours = { [accounts.oracle]: word(BigInt(accounts.balance)) };
-  const good: ANode = { height: 100n, forkAt: () => 0n, answers: ours };
+  const answers = { [accounts.oracle]: word(BigInt(accounts.balance)) };
+  const good: TestNode = { height: 100n, forkAt: () => 0n, answers };
   // Only its orphaned blocks have the balance, and its head is too low for them to count as final.
-  const lagging: ANode = { height: 92n, forkAt: (number) => (number >= 85n ? 1n : 0n), answers: ours };
+  const lagging: TestNode = { height: 92n, forkAt: (number) => (number >= 85n ? 1n : 0n), answers };
   const finalities = [
     { kind: "depth", blocks: 10n, seconds: 0n },
     { kind: "depth", blocks: 0n, seconds: 20n },
@@ -169,20 +169,20 @@ test("never returns state that exists only on the orphaned branch of one of two 
   let answered = 0;
   for (const finality of finalities)
     for (let routing = 0; routing < 1 << 9; routing++) {
-      let at = 0;
-      const node = (): ANode => ((routing >> at++) & 1 ? lagging : good);
-      const answer = (one: ANode, call: RpcRequest): unknown => {
+      let callIndex = 0;
+      const nextNode = (): TestNode => ((routing >> callIndex++) & 1 ? lagging : good);
+      const answer = (node: TestNode, call: RpcRequest): unknown => {
         const { to } = call.params[0] as { to?: string };
         // A node that still answers for the orphaned block.
         if (call.method === "eth_call" && isOrphaned(call.params) && to !== accounts.oracle)
           return word(500n);
-        return answerOf(one, call);
+        return answerOf(node, call);
       };
       const transport: RpcTransport = {
-        request: async (method, params) => answer(node(), { method, params }),
+        request: async (method, params) => answer(nextNode(), { method, params }),
         requestBatch: async (calls) => {
-          const one = node();
-          return calls.map((call) => answer(one, call));
+          const node = nextNode();
+          return calls.map((call) => answer(node, call));
         },
         close: async () => undefined,
       };
@@ -199,7 +199,7 @@ test("never returns state that exists only on the orphaned branch of one of two 
 });
 
 test("refuses a hub whose oracle contract writes to another ledger", async () => {
-  const node = aNode({ ...ledger, [account("e2")]: word(BigInt(account("e9"))) });
+  const node = createNode({ ...ledger, [account("e2")]: word(BigInt(account("e9"))) });
   const reader = createHubReader(hub, node.transport);
   await expect(reader.verify()).rejects.toThrow(WrongHub);
   await expect(reader.balanceOf(account("a1"), 5n)).rejects.toThrow(WrongHub);
@@ -208,7 +208,7 @@ test("refuses a hub whose oracle contract writes to another ledger", async () =>
 test.each(["0x", "0x01", null, 5, `0x${"00".repeat(33)}`])(
   "refuses the malformed answer %j of a contract",
   async (answer) => {
-    const node = aNode({ ...ledger, [account("e4")]: answer as Hex });
+    const node = createNode({ ...ledger, [account("e4")]: answer as Hex });
     const transport: RpcTransport = {
       ...node.transport,
       request: async (method, params) =>

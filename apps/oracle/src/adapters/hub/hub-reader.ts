@@ -10,7 +10,7 @@ import type { HubReader } from "../../ports/hub-reader.ts";
  * the block found is older than necessary.
  */
 const NOMINAL_BLOCK_SECONDS = 1;
-const NONE: Hex32 = `0x${"00".repeat(32)}`;
+const NO_WITHDRAWAL_ID: Hex32 = `0x${"00".repeat(32)}`;
 
 /**
  * The configured hub is not the one that the oracle contract writes to: reads here would not show what
@@ -25,8 +25,8 @@ export class WrongHub extends Error {
 }
 
 /**
- * Reads the hub's contracts at a final block, pinned by its hash. Refuses a read whose block is no longer the
- * final one at its height.
+ * Reads the hub's contracts at a final block, pinned by its hash. Refuses a read whose block was reorged out
+ * in the meantime.
  * @param transport must refuse to call nodes of another chain
  */
 export function createHubReader(
@@ -40,17 +40,17 @@ export function createHubReader(
   let ledger: Promise<Address> | undefined;
 
   async function finalBlock(method: string): Promise<BlockRef> {
-    const found = await final.block();
-    if (found.kind === "final") return found.value;
+    const head = await final.block();
+    if (head.kind === "final") return head.value;
     throw new RpcFault({ kind: "inconsistent", method, reason: "hub has no final block yet" });
   }
 
   async function call(to: Address, data: Hex): Promise<Hex> {
     const method = "eth_call";
-    const found = await finalBlock(method);
-    const block = { blockHash: found.hash, requireCanonical: true };
-    const answer = await transport.request(method, [{ to, data }, block]);
-    await final.confirm(found);
+    const block = await finalBlock(method);
+    const blockParameter = { blockHash: block.hash, requireCanonical: true };
+    const answer = await transport.request(method, [{ to, data }, blockParameter]);
+    await final.confirm(block);
     if (typeof answer !== "string" || !/^0x[0-9a-f]{64}$/i.test(answer))
       throw new RpcFault({ kind: "garbage", method, reason: "hub contract did not return a 32-byte word" });
     return answer.toLowerCase() as Hex;
@@ -106,7 +106,7 @@ export function createHubReader(
       const data = encodeFunctionData({ abi: allocatorAbi, functionName, args: [withdrawalAddress] });
       const word = await call(hub.allocatorAddress, data);
       const id = decodeFunctionResult({ abi: allocatorAbi, functionName, data: word });
-      return id === NONE ? undefined : id;
+      return id === NO_WITHDRAWAL_ID ? undefined : id;
     },
   };
 }

@@ -18,9 +18,9 @@ const answerOf = (data: Hex, setAt: bigint): Hex =>
 const NONE = answerOf("0x", 0n);
 
 /** A node with ten blocks two seconds apart, the seventh tagged final. */
-function aNode(entry: unknown) {
+function createNode(entry: unknown) {
   const state = { fork: 0n, onCall: () => {} };
-  const asked: { readonly to: Hex; readonly data: Hex; readonly at: unknown }[] = [];
+  const calls: { readonly to: Hex; readonly data: Hex; readonly at: unknown }[] = [];
   const answer = ({ method, params: [first, second] }: RpcRequest): unknown => {
     if (method === "eth_getBlockByNumber") {
       const tags: Readonly<Record<string, bigint>> = { latest: 10n, finalized: 7n };
@@ -33,7 +33,7 @@ function aNode(entry: unknown) {
       };
     }
     const { to, data } = first as { to: Hex; data: Hex };
-    asked.push({ to, data, at: second });
+    calls.push({ to, data, at: second });
     state.onCall();
     return entry;
   };
@@ -42,17 +42,17 @@ function aNode(entry: unknown) {
     requestBatch: async (calls) => calls.map(answer),
     close: async () => undefined,
   };
-  return { mappings: createNonceMappings({ finality: { kind: "tag" } }, CONTRACT, transport), asked, state };
+  return { mappings: createNonceMappings({ finality: { kind: "tag" } }, CONTRACT, transport), calls, state };
 }
 
 test("reads the entry of the wallet's account and nonce at the final block, by its hash", async () => {
-  const node = aNode(answerOf(`${id}${"bb".repeat(20)}`, 9n));
+  const node = createNode(answerOf(`${id}${"bb".repeat(20)}`, 9n));
   expect(await node.mappings.of("hyper", account("a1"), 77n)).toEqual({
     entry: { id, depositor: account("bb"), setAt: 9n },
     asOf: 14n,
   });
-  expect(node.asked).toHaveLength(1);
-  const [{ to, data, at }] = node.asked as [{ to: Hex; data: Hex; at: unknown }];
+  expect(node.calls).toHaveLength(1);
+  const [{ to, data, at }] = node.calls as [{ to: Hex; data: Hex; at: unknown }];
   expect([to, at]).toEqual([CONTRACT, { blockHash: hashOf(7n, 0n), requireCanonical: true }]);
   const slot = nonceMappingSlot("hyper", account("a1"), 77n);
   const { functionName, args } = decodeFunctionData({ abi: genericMappingAbi, data });
@@ -62,8 +62,8 @@ test("reads the entry of the wallet's account and nonce at the final block, by i
   ]);
 });
 
-test("an entry with only an id has no depositor", async () => {
-  const { entry } = await aNode(answerOf(id, 9n)).mappings.of("hyper", account("a1"), 77n);
+test("returns no depositor for an entry with only an id", async () => {
+  const { entry } = await createNode(answerOf(id, 9n)).mappings.of("hyper", account("a1"), 77n);
   expect(entry).toEqual({ id, depositor: undefined, setAt: 9n });
 });
 
@@ -71,7 +71,7 @@ test.each<[string, Hex]>([
   ["an entry that was never set", NONE],
   ["data that is not an id", answerOf("0x01", 9n)],
 ])("treats %s as no entry at the block that was read", async (_what, answer) => {
-  expect(await aNode(answer).mappings.of("hyper", account("a1"), 77n)).toEqual({
+  expect(await createNode(answer).mappings.of("hyper", account("a1"), 77n)).toEqual({
     entry: undefined,
     asOf: 14n,
   });
@@ -88,12 +88,12 @@ test.each<[string, unknown]>([
   ["a time without an entry", answerOf("0x", 9n)],
   ["an offset to nowhere", `${word(2n ** 200n)}${answerOf(id, 9n).slice(66)}`],
   ["more bytes than an entry has", answerOf(`0x${"00".repeat(600)}`, 9n)],
-])("treats %s from a node as no answer", async (_what, answer) => {
-  await expect(aNode(answer).mappings.of("hyper", account("a1"), 77n)).rejects.toThrow(RpcFault);
+])("rejects %s from a node", async (_what, answer) => {
+  await expect(createNode(answer).mappings.of("hyper", account("a1"), 77n)).rejects.toThrow(RpcFault);
 });
 
 test("refuses a read whose block is replaced during the read", async () => {
-  const node = aNode(answerOf(id, 9n));
+  const node = createNode(answerOf(id, 9n));
   node.state.onCall = () => {
     node.state.fork += 1n;
   };

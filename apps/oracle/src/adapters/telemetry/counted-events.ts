@@ -53,7 +53,7 @@ export function countedEvents(log: Logger, registry: Registry): OracleEvents {
   healthy.set(1);
   // A labeled counter is looked up by its joined labels; the two most frequent are cached.
   const signed = { true: signatures.labels("made"), false: signatures.labels("failed") };
-  let isHealthy = true;
+  let isLastSuccessful = true;
 
   return {
     attested({ route, family, outcome, quorum, wantsPeers = false, error }) {
@@ -62,8 +62,7 @@ export function countedEvents(log: Logger, registry: Registry): OracleEvents {
         // A peer asks for this oracle's signature alone, which is never a quorum.
         if (wantsPeers && quorum.signers < quorum.threshold && outcome !== "nothing")
           shortfalls.inc({ route });
-        if (quorum.local !== "ok") local.inc({ route, local: quorum.local });
-        else local.inc({ route, local: "ok" });
+        local.inc({ route, local: quorum.local });
       }
       if (outcome === "upstream_unavailable" || outcome === "internal")
         log.error({ event: "attestationFailed", route, family, outcome, err: error });
@@ -84,11 +83,11 @@ export function countedEvents(log: Logger, registry: Registry): OracleEvents {
       peerCalls.inc({ peer: name, outcome });
       peerTimes.observe({ peer: name }, tookMs / 1000);
     },
-    signed(ok) {
-      signed[`${ok}`].inc();
-      if (ok === isHealthy) return;
-      isHealthy = ok;
-      healthy.set(ok ? 1 : 0);
+    signed(isSuccessful) {
+      signed[`${isSuccessful}`].inc();
+      if (isSuccessful === isLastSuccessful) return;
+      isLastSuccessful = isSuccessful;
+      healthy.set(isSuccessful ? 1 : 0);
     },
   };
 }

@@ -12,13 +12,13 @@ export function timedCalls(registry: Registry): (chain: string) => ObserveCall {
   });
   return (chain) => {
     // Method names are defined in this program, so there are few.
-    const known = new Map<string, NoteDuration>();
+    const noteByKey = new Map<string, NoteDuration>();
     return (method, outcome, tookMs) => {
       const key = `${method} ${outcome}`;
-      let note = known.get(key);
+      let note = noteByKey.get(key);
       if (note === undefined) {
         note = seriesOf({ chain, method, outcome });
-        known.set(key, note);
+        noteByKey.set(key, note);
       }
       note(tookMs);
     };

@@ -12,20 +12,20 @@ export function timedSigner(signer: Signer, registry: Registry): Signer {
     help: "Duration of signing, including failures",
     boundsMs: BOUNDS_MS,
   });
-  let made: NoteDuration | undefined;
-  let failed: NoteDuration | undefined;
+  let noteMade: NoteDuration | undefined;
+  let noteFailed: NoteDuration | undefined;
   return {
     address: signer.address,
     async signDigest(digest) {
       const startedAtMs = performance.now();
       try {
         const signature = await signer.signDigest(digest);
-        made ??= seriesOf({ outcome: "made" });
-        made(performance.now() - startedAtMs);
+        noteMade ??= seriesOf({ outcome: "made" });
+        noteMade(performance.now() - startedAtMs);
         return signature;
       } catch (error) {
-        failed ??= seriesOf({ outcome: "failed" });
-        failed(performance.now() - startedAtMs);
+        noteFailed ??= seriesOf({ outcome: "failed" });
+        noteFailed(performance.now() - startedAtMs);
         throw error;
       }
     },

@@ -7,10 +7,14 @@ import {
 } from "@causeway/attest";
 import type { Signer } from "@causeway/attest";
 import type { AttestationHub, Hex, Hex32 } from "@causeway/domain";
-import type { Sealer } from "../ports/sealer.ts";
+import type { AttestationSigner } from "../ports/attestation-signer.ts";
 
-/** Signs with one key for one hub. Calls `onSigned` for every attempt. */
-export function createSealer(signer: Signer, hub: AttestationHub, onSigned: (ok: boolean) => void): Sealer {
+/** Signs with one key for one hub. Calls `onSigned` after every attempt. */
+export function createAttestationSigner(
+  signer: Signer,
+  hub: AttestationHub,
+  onSigned: (isSuccessful: boolean) => void,
+): AttestationSigner {
   const executionDigest = executionDigester(hub);
   const sign = async (digest: Hex32): Promise<Hex> => {
     try {
@@ -23,11 +27,11 @@ export function createSealer(signer: Signer, hub: AttestationHub, onSigned: (ok:
     }
   };
   return {
-    async message(id) {
-      const own = { oracle: signer.address, signature: await sign(messageDigest(id)) };
-      return { signature: own, signatures: [own] };
+    async signMessage(id) {
+      const messageSignature = { oracle: signer.address, signature: await sign(messageDigest(id)) };
+      return { signature: messageSignature, signatures: [messageSignature] };
     },
-    async execution(execution) {
+    async signExecution(execution) {
       return {
         idempotencyKey: execution.idempotencyKey,
         actions: [...execution.actions],
@@ -41,7 +45,7 @@ export function createSealer(signer: Signer, hub: AttestationHub, onSigned: (ok:
         ],
       };
     },
-    async withdrawal(request) {
+    async signWithdrawal(request) {
       if (hub.allocatorAddress === undefined)
         throw new TypeError("invariant violated: hub without allocatorAddress");
       const domain = { chainId: hub.chainId, verifyingContract: hub.allocatorAddress };
@@ -54,7 +58,7 @@ export function createSealer(signer: Signer, hub: AttestationHub, onSigned: (ok:
         },
       ];
     },
-    async entry(entry) {
+    async signMappingEntry(entry) {
       if (hub.genericMappingAddress === undefined)
         throw new TypeError("invariant violated: hub without genericMappingAddress");
       const domain = { chainId: hub.chainId, verifyingContract: hub.genericMappingAddress };

@@ -1,7 +1,7 @@
 import type { ExchangeNetwork, ExchangeSigningProfile, Hex } from "@causeway/domain";
 
 /** A spot token. */
-export interface ExchangeToken {
+export interface HyperliquidToken {
   readonly name: string;
   /** 16 bytes, lower case. */
   readonly tokenId: Hex;
@@ -13,7 +13,7 @@ export interface ExchangeToken {
 }
 
 /** USDC, the collateral of every dex here. */
-export const LOCAL_USDC: ExchangeToken = {
+export const LOCAL_USDC: HyperliquidToken = {
   name: "USDC",
   tokenId: "0x6d1e7cde53ba9467b783cb7c530ce054",
   index: 0,
@@ -21,7 +21,7 @@ export const LOCAL_USDC: ExchangeToken = {
   weiDecimals: 8,
 };
 
-export const localExchangeTokens: readonly ExchangeToken[] = [
+export const localHyperliquidTokens: readonly HyperliquidToken[] = [
   LOCAL_USDC,
   {
     name: "PURR",
@@ -39,14 +39,14 @@ export const localExchangeTokens: readonly ExchangeToken[] = [
   },
 ];
 
-export interface ExchangeOptions {
+export interface HyperliquidOptions {
   /** Default: any free port. */
   readonly port?: number;
   /** EIP-712 names used to verify signatures. Default: those of the client contract. */
   readonly profile?: ExchangeSigningProfile;
   /** Default `Mainnet`. */
   readonly network?: ExchangeNetwork;
-  readonly tokens?: readonly ExchangeToken[];
+  readonly tokens?: readonly HyperliquidToken[];
   /** Dexes in addition to the first perp dex and spot. Default `xyz`. */
   readonly dexes?: readonly string[];
   /** Fee in USDC that the sender pays if the receiving account is new, as decimal text. Default 0. */

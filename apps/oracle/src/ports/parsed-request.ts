@@ -1,6 +1,6 @@
 import type { AttestationRoute } from "@causeway/attest";
 
-/** A parsed request: everything about it that needs no chain. */
+/** A request parsed and checked as far as possible without reading a chain. */
 export interface ParsedRequest<Answer> {
   /** Chain family, for counters. */
   readonly family: string;
@@ -11,8 +11,8 @@ export interface ParsedRequest<Answer> {
   /** Reads the chains and signs. After the signal aborts, it starts no read and signs nothing. */
   attest(signal: AbortSignal): Promise<Answer>;
   /**
-   * What aggregation needs. A peer's answer must be about this very request: a quorum's signatures over
-   * another payload are easy to get, because they are published.
+   * How peers' answers to this request are checked and combined. An answer about another request must be
+   * refused: a quorum's signatures over other payloads are public.
    */
   readonly route: AttestationRoute<Answer>;
 }

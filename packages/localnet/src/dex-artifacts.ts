@@ -18,7 +18,7 @@ const artifacts = {
 const read = createRequire(import.meta.url);
 
 /** Creation code of one DEX contract, without constructor arguments. */
-export function exchangeCode(contract: keyof typeof artifacts): Hex {
+export function dexCreationCode(contract: keyof typeof artifacts): Hex {
   const { bytecode } = read(artifacts[contract]) as { readonly bytecode: string };
   return `0x${bytecode.replace(/^0x/, "")}`;
 }

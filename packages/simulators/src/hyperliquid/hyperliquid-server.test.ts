@@ -11,7 +11,7 @@ import { exchangeSigningProfiles, type Address } from "@causeway/domain";
 import fc from "fast-check";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startExchange, type RunningExchange } from "./exchange-server.ts";
+import { startHyperliquid, type RunningHyperliquid } from "./hyperliquid-server.ts";
 
 // The names of the real Hyperliquid, so that its public SDK can sign.
 
@@ -22,11 +22,11 @@ const USDC = "USDC:0x6d1e7cde53ba9467b783cb7c530ce054";
 const HYPE = "HYPE:0x0d01dc56dcaaca66ad901c959b4011ec";
 const START = 1_763_761_234_567;
 
-let exchange: RunningExchange;
+let exchange: RunningHyperliquid;
 let transport: HttpTransport;
 
 beforeEach(async () => {
-  exchange = await startExchange({ profile: exchangeSigningProfiles.hyperliquid, now: () => START });
+  exchange = await startHyperliquid({ profile: exchangeSigningProfiles.hyperliquid, now: () => START });
   transport = new HttpTransport({ apiUrl: exchange.url, rpcUrl: exchange.url });
   exchange.control.fund(userAddress, "100");
   exchange.control.fund(userAddress, "10", "USDC", "spot");
@@ -41,17 +41,17 @@ const LONG = { timeout: 60_000 };
 
 /** Captures actions that the SDK signs instead of posting them. */
 async function signedBySdk(): Promise<Body[]> {
-  const kept: Body[] = [];
-  const keeping = {
+  const bodies: Body[] = [];
+  const recordingTransport = {
     isTestnet: false,
     request: async (_endpoint: string, body: unknown) => {
-      kept.push(structuredClone(JSON.parse(JSON.stringify(body)) as Body));
+      bodies.push(structuredClone(JSON.parse(JSON.stringify(body)) as Body));
       return await Promise.resolve({ status: "ok", response: { type: "default" } });
     },
   } as unknown as HttpTransport;
   let next = START;
   const config = {
-    transport: keeping,
+    transport: recordingTransport,
     wallet: user,
     signatureChainId: "0x66eee" as const,
     nonceManager: () => next++,
@@ -65,7 +65,7 @@ async function signedBySdk(): Promise<Body[]> {
     token: USDC,
     amount: "2.5",
   });
-  return kept;
+  return bodies;
 }
 
 async function post(body: unknown): Promise<unknown> {
@@ -117,11 +117,11 @@ function otherValues(value: unknown): unknown[] {
   if (typeof value === "number") return [value + 1, value - 1, value + 0.5, -value, `${value}`, null];
   if (typeof value !== "string") return [];
   const hex = /^0x[0-9a-f]+$/.test(value);
-  const changed = value.split("").map((character, at) => {
+  const changed = value.split("").map((character, index) => {
     // All positions of a long value are equivalent, so a sample is enough.
-    if (at > 6 && value.length > 42 && at % 4 > 0) return value;
-    const other = hex && at > 1 ? ((Number.parseInt(character, 16) + 1) % 16).toString(16) : "7";
-    return value.slice(0, at) + (character === other ? "8" : other) + value.slice(at + 1);
+    if (index > 6 && value.length > 42 && index % 4 > 0) return value;
+    const other = hex && index > 1 ? ((Number.parseInt(character, 16) + 1) % 16).toString(16) : "7";
+    return value.slice(0, index) + (character === other ? "8" : other) + value.slice(index + 1);
   });
   const shapes = [`${value}0`, `0${value}`, value.slice(0, -1), ` ${value}`, "", "0", "x", 0, null, [value]];
   return [...changed, ...shapes, ...(hex ? [value.toUpperCase(), `0x0${value.slice(2)}`] : [])].filter(
@@ -185,7 +185,7 @@ test("refuses the high-s form of a signature", async () => {
 });
 
 test("an action signed with the names of the other profile has no valid signer", async () => {
-  const other = await startExchange({ now: () => START });
+  const other = await startHyperliquid({ now: () => START });
   other.control.fund(userAddress, "100");
   for (const body of await signedBySdk()) {
     const answer = await fetch(`${other.url}/exchange`, { method: "POST", body: JSON.stringify(body) });
@@ -240,7 +240,10 @@ test("no account sends more than its balance, and the total stays the same", LON
     fc.asyncProperty(
       fc.array(fc.integer({ min: 1, max: 6_000 }), { minLength: 1, maxLength: 5 }),
       async (cents) => {
-        const fresh = await startExchange({ profile: exchangeSigningProfiles.hyperliquid, now: () => START });
+        const fresh = await startHyperliquid({
+          profile: exchangeSigningProfiles.hyperliquid,
+          now: () => START,
+        });
         fresh.control.fund(userAddress, "100");
         const config = {
           transport: new HttpTransport({ apiUrl: fresh.url }),
@@ -248,7 +251,7 @@ test("no account sends more than its balance, and the total stays the same", LON
           signatureChainId: "0x1" as const,
         };
         let nonce = START;
-        let left = 10_000;
+        let remainingCents = 10_000;
         for (const cent of cents) {
           const amount = (cent / 100).toFixed(2);
           const sent = await usdSend(
@@ -258,12 +261,12 @@ test("no account sends more than its balance, and the total stays the same", LON
             () => true,
             () => false,
           );
-          expect(sent).toBe(cent <= left);
-          if (sent) left -= cent;
+          expect(sent).toBe(cent <= remainingCents);
+          if (sent) remainingCents -= cent;
         }
         const centsOf = (account: Address): number =>
           Math.round(Number(fresh.control.balance(account)) * 100);
-        expect([centsOf(userAddress), centsOf(friend)]).toEqual([left, 10_000 - left]);
+        expect([centsOf(userAddress), centsOf(friend)]).toEqual([remainingCents, 10_000 - remainingCents]);
         await fresh.close();
       },
     ),
@@ -272,11 +275,11 @@ test("no account sends more than its balance, and the total stays the same", LON
 });
 
 test("returns 422 for a malformed request, and an explorer error for an unknown transaction", async () => {
-  const ask = async (path: string, body: unknown): Promise<Response> =>
+  const request = async (path: string, body: unknown): Promise<Response> =>
     await fetch(`${exchange.url}/${path}`, { method: "POST", body: JSON.stringify(body) });
-  expect((await ask("info", { type: "nothing" })).status).toBe(422);
-  expect((await ask("info", [])).status).toBe(422);
-  expect((await ask("elsewhere", {})).status).toBe(404);
-  const unknown = await ask("explorer", { type: "txDetails", hash: `0x${"00".repeat(32)}` });
+  expect((await request("info", { type: "nothing" })).status).toBe(422);
+  expect((await request("info", [])).status).toBe(422);
+  expect((await request("elsewhere", {})).status).toBe(404);
+  const unknown = await request("explorer", { type: "txDetails", hash: `0x${"00".repeat(32)}` });
   expect(await unknown.json()).toMatchObject({ type: "error" });
 });

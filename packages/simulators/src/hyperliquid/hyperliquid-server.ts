@@ -2,19 +2,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import {
   createControl,
-  type ExchangeControl,
-  type ExchangePath,
+  type HyperliquidControl,
+  type HyperliquidPath,
   type FaultInjection,
-} from "./exchange-control.ts";
-import type { ExchangeOptions } from "./exchange-options.ts";
-import { ExchangeState } from "./exchange-state.ts";
+} from "./hyperliquid-control.ts";
+import type { HyperliquidOptions } from "./hyperliquid-options.ts";
+import { HyperliquidState } from "./hyperliquid-state.ts";
 import { answerExplorer, answerInfo } from "./info-answers.ts";
 import { HyperliquidError, Undecodable } from "./refusal.ts";
 
-export interface RunningExchange {
+export interface RunningHyperliquid {
   /** Base URL of `/exchange`, `/info` and `/explorer`. */
   readonly url: string;
-  readonly control: ExchangeControl;
+  readonly control: HyperliquidControl;
   close(): Promise<void>;
 }
 
@@ -24,11 +24,11 @@ const MAX_BYTES = 65_536;
  * A local Hyperliquid on 127.0.0.1 that stores accounts and executes their signed transfers. It implements
  * the real protocol and verifies signatures, nonces and balances as documented, but has no trading.
  */
-export async function startExchange(options: ExchangeOptions = {}): Promise<RunningExchange> {
-  const state = new ExchangeState(options);
-  const faultInjection: FaultInjection = { lie: undefined, down: undefined, losesAnswers: false };
+export async function startHyperliquid(options: HyperliquidOptions = {}): Promise<RunningHyperliquid> {
+  const state = new HyperliquidState(options);
+  const faultInjection: FaultInjection = { lie: undefined, failureStatus: undefined, dropsResponses: false };
 
-  const answer = async (path: ExchangePath, question: Record<string, unknown>): Promise<unknown> => {
+  const answer = async (path: HyperliquidPath, question: Record<string, unknown>): Promise<unknown> => {
     if (path === "info") return answerInfo(state, question, options);
     if (path === "explorer") return answerExplorer(state, question, options);
     await state.accept(question);
@@ -39,11 +39,13 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Runn
     const path = pathOf(request);
     if (path === undefined || request.method !== "POST") return plain(response, 404, "Not Found");
     const question = await readBody(request);
-    if (faultInjection.down !== undefined) return plain(response, faultInjection.down, "unavailable");
+    if (faultInjection.failureStatus !== undefined)
+      return plain(response, faultInjection.failureStatus, "unavailable");
     try {
       if (question === undefined) throw new Undecodable("body is not a JSON object");
       const honest = await answer(path, question);
-      if (path === "exchange" && faultInjection.losesAnswers) return plain(response, 504, "gateway timeout");
+      if (path === "exchange" && faultInjection.dropsResponses)
+        return plain(response, 504, "gateway timeout");
       json(response, faultInjection.lie === undefined ? honest : faultInjection.lie(path, question, honest));
     } catch (error) {
       if (error instanceof Undecodable)
@@ -74,7 +76,7 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Runn
   };
 }
 
-function pathOf({ url }: IncomingMessage): ExchangePath | undefined {
+function pathOf({ url }: IncomingMessage): HyperliquidPath | undefined {
   const path = url?.split("?")[0];
   if (path === "/exchange") return "exchange";
   if (path === "/info") return "info";

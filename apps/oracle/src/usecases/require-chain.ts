@@ -5,15 +5,16 @@ import { AttestationError, notFound } from "../ports/attestation-error.ts";
 import type { AttestedChain, AttestedChains } from "../ports/attested-chains.ts";
 
 /** The chain of that name. @throws AttestationError not_found */
-export function knownChain(chains: AttestedChains, name: string, field: string): AttestedChain {
-  const known = chains.get(name);
-  if (known === undefined) throw notFound(field, `${field}: chain ${name} is not enabled on this oracle`);
-  return known;
+export function requireChain(chains: AttestedChains, name: string, field: string): AttestedChain {
+  const attestedChain = chains.get(name);
+  if (attestedChain === undefined)
+    throw notFound(field, `${field}: chain ${name} is not enabled on this oracle`);
+  return attestedChain;
 }
 
 /** The family of a chain by name, for hashing. */
 export function familyOf(chains: AttestedChains): FamilyOf {
-  return (name) => knownChain(chains, name, "chainId").chain.vmType;
+  return (name) => requireChain(chains, name, "chainId").chain.vmType;
 }
 
 /**

@@ -12,10 +12,10 @@ import { Balances, type BalanceKey } from "./balances.ts";
 import { formatDecimal } from "./decimal.ts";
 import {
   LOCAL_USDC,
-  localExchangeTokens,
-  type ExchangeOptions,
-  type ExchangeToken,
-} from "./exchange-options.ts";
+  localHyperliquidTokens,
+  type HyperliquidOptions,
+  type HyperliquidToken,
+} from "./hyperliquid-options.ts";
 import { History, type LedgerUpdate } from "./history.ts";
 import { readPostedAction, type PostedAction } from "./posted-action.ts";
 import { recoverSigner } from "./recover-signer.ts";
@@ -28,15 +28,15 @@ interface Transfer {
   readonly from: BalanceKey;
   readonly destination: Address;
   readonly to: BalanceKey;
-  readonly token: ExchangeToken;
+  readonly token: HyperliquidToken;
   readonly amount: bigint;
 }
 
 /** Accounts, nonces and history, and the effects of signed actions on them. */
-export class ExchangeState {
+export class HyperliquidState {
   readonly profile: ExchangeSigningProfile;
   readonly network: ExchangeNetwork;
-  readonly tokens: readonly ExchangeToken[];
+  readonly tokens: readonly HyperliquidToken[];
   readonly dexes: readonly string[];
   readonly balances = new Balances();
   readonly history = new History();
@@ -47,12 +47,12 @@ export class ExchangeState {
   #skewMs = 0;
   #height = 1_000;
   #lastTime = 0;
-  #failing: string[] = [];
+  #pendingFailures: string[] = [];
 
-  constructor(options: ExchangeOptions) {
+  constructor(options: HyperliquidOptions) {
     this.profile = options.profile ?? exchangeSigningProfiles.default;
     this.network = options.network ?? "Mainnet";
-    this.tokens = options.tokens ?? localExchangeTokens;
+    this.tokens = options.tokens ?? localHyperliquidTokens;
     this.dexes = options.dexes ?? ["xyz"];
     this.#activationFee = parseExactAmount(options.activationFee ?? "0", PERPS_DECIMALS) ?? 0n;
     this.#now = options.now ?? (() => Date.now());
@@ -71,14 +71,14 @@ export class ExchangeState {
 
   /** Makes the next valid action fail in its block for this reason. */
   failNext(reason: string): void {
-    this.#failing = [...this.#failing, reason];
+    this.#pendingFailures = [...this.#pendingFailures, reason];
   }
 
   addSubAccount(master: Address, account: Address): void {
     this.#masters.set(account, master);
   }
 
-  tokenNamed(name: string): ExchangeToken {
+  tokenNamed(name: string): HyperliquidToken {
     const token = this.tokens.find((candidate) => candidate.name === name);
     if (token === undefined) throw new RangeError(`the local Hyperliquid has no token ${name}`);
     return token;
@@ -90,7 +90,7 @@ export class ExchangeState {
   }
 
   /** Adds this many unsigned transfers of $1e-8 at one block time. */
-  crowd(user: Address, destination: Address, transfers: number): void {
+  addSimultaneousTransfers(user: Address, destination: Address, transfers: number): void {
     const time = this.now();
     const amount = "0.00000001";
     for (let n = 0; n < transfers; n++) {
@@ -126,10 +126,10 @@ export class ExchangeState {
       this.history.add({ time, user: signer, action, block, hash, error }, delta, accounts);
     try {
       const transfer = this.#readTransfer(posted, signer);
-      const [failure, ...later] = this.#failing;
-      this.#failing = later;
+      const [failure, ...later] = this.#pendingFailures;
+      this.#pendingFailures = later;
       if (failure !== undefined) throw new HyperliquidError(failure);
-      const fee = this.#carryOut(transfer);
+      const fee = this.#execute(transfer);
       this.#nonces.use(signer, nonce);
       record(null, deltaOf(posted, transfer, fee), [transfer.source, transfer.destination]);
     } catch (error) {
@@ -145,11 +145,11 @@ export class ExchangeState {
     const token = isUsdSend ? LOCAL_USDC : this.#token(String(action["token"]));
     const amount = parseExactAmount(String(action["amount"]), token.weiDecimals);
     if (amount === undefined || amount === 0n) throw new HyperliquidError("Invalid amount");
-    const sent = action.type === "sendAsset";
-    const fixed = isUsdSend ? "" : "spot";
-    const from = this.#place(sent ? String(action["sourceDex"]) : fixed, token);
-    const to = this.#place(sent ? String(action["destinationDex"]) : fixed, token);
-    const subAccount = sent ? String(action["fromSubAccount"]) : "";
+    const isSendAsset = action.type === "sendAsset";
+    const defaultDex = isUsdSend ? "" : "spot";
+    const from = this.#balanceKey(isSendAsset ? String(action["sourceDex"]) : defaultDex, token);
+    const to = this.#balanceKey(isSendAsset ? String(action["destinationDex"]) : defaultDex, token);
+    const subAccount = isSendAsset ? String(action["fromSubAccount"]) : "";
     if (subAccount !== "" && this.#masters.get(subAccount as Address) !== signer)
       throw new HyperliquidError("Sub-account is not the sender's");
     const source = subAccount === "" ? signer : (subAccount as Address);
@@ -157,14 +157,14 @@ export class ExchangeState {
     return { source, from, destination, to, token, amount };
   }
 
-  #token(text: string): ExchangeToken {
+  #token(text: string): HyperliquidToken {
     const { name, tokenId } = parseExchangeToken(text) ?? {};
     const token = this.tokens.find((candidate) => candidate.tokenId === tokenId && candidate.name === name);
     if (token === undefined) throw new HyperliquidError(`Unknown token ${text}`);
     return token;
   }
 
-  #place(dex: string, token: ExchangeToken): BalanceKey {
+  #balanceKey(dex: string, token: HyperliquidToken): BalanceKey {
     if (dex !== "" && dex !== "spot" && !this.dexes.includes(dex))
       throw new HyperliquidError(`Unknown dex ${dex}`);
     if (dex !== "spot" && token.tokenId !== LOCAL_USDC.tokenId)
@@ -173,14 +173,13 @@ export class ExchangeState {
   }
 
   /** Atomic. Returns the fee in USDC. */
-  #carryOut({ source, from, destination, to, amount }: Transfer): bigint {
+  #execute({ source, from, destination, to, amount }: Transfer): bigint {
     const fee = this.activationFeeFor(destination);
-    const feePlace =
-      from.tokenId === LOCAL_USDC.tokenId ? from : { dex: "spot", tokenId: LOCAL_USDC.tokenId };
-    if (fee > 0n && this.balances.of(source, feePlace) < fee + (feePlace === from ? amount : 0n))
+    const feeKey = from.tokenId === LOCAL_USDC.tokenId ? from : { dex: "spot", tokenId: LOCAL_USDC.tokenId };
+    if (fee > 0n && this.balances.of(source, feeKey) < fee + (feeKey === from ? amount : 0n))
       throw new HyperliquidError("Insufficient balance for the activation of the destination");
     this.balances.debit(source, from, amount);
-    if (fee > 0n) this.balances.debit(source, feePlace, fee);
+    if (fee > 0n) this.balances.debit(source, feeKey, fee);
     this.balances.add(destination, to, amount);
     return fee;
   }

@@ -9,11 +9,11 @@ export interface OwnMessageSignatures {
 }
 
 /** Signs what this oracle has verified. @throws SignerUnavailable if the key is unreachable */
-export interface Sealer {
-  message(id: Hex32): Promise<OwnMessageSignatures>;
-  execution(execution: UnsignedExecution): Promise<Execution>;
+export interface AttestationSigner {
+  signMessage(id: Hex32): Promise<OwnMessageSignatures>;
+  signExecution(execution: UnsignedExecution): Promise<Execution>;
   /** Only for a hub with an allocator. */
-  withdrawal(request: SubmitWithdrawRequest): Promise<PayloadSignature[]>;
+  signWithdrawal(request: SubmitWithdrawRequest): Promise<PayloadSignature[]>;
   /** Only for a hub with a nonce mapping contract. */
-  entry(entry: MappingEntry): Promise<MappingSignature[]>;
+  signMappingEntry(entry: MappingEntry): Promise<MappingSignature[]>;
 }

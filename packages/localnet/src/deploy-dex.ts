@@ -2,10 +2,10 @@ import { testTokenAbi, testTokenBytecode } from "@causeway/contracts";
 import { concat, encodeDeployData, pad, zeroAddress, type Address } from "viem";
 import { localAccount } from "./accounts.ts";
 import { nthDeployment, type Creation } from "./deploy-in-order.ts";
-import { exchangeCode } from "./exchange-artifacts.ts";
+import { dexCreationCode } from "./dex-artifacts.ts";
 
 /** The DEX contracts on every local chain, at the same addresses on each. */
-export interface ExchangeContracts {
+export interface DexContracts {
   readonly weth9: Address;
   readonly uniswapV3Factory: Address;
   /** The version whose swaps take a deadline. */
@@ -22,7 +22,7 @@ export interface ExchangeContracts {
 const firstNonce = 7;
 
 /** The addresses, known before deployment. */
-export const localExchanges: ExchangeContracts = {
+export const localDexContracts: DexContracts = {
   weth9: nthDeployment(firstNonce),
   uniswapV3Factory: nthDeployment(firstNonce + 2),
   swapRouter: nthDeployment(firstNonce + 3),
@@ -42,8 +42,8 @@ export const oddToken = {
 };
 
 /** The creations, in the order that the planned addresses require. */
-export function exchangeCreations(): Creation[] {
-  const { weth9, uniswapV3Factory } = localExchanges;
+export function dexCreations(): Creation[] {
+  const { weth9, uniswapV3Factory } = localDexContracts;
   const periphery = [uniswapV3Factory, weth9];
   return [
     creation("weth9", []),
@@ -66,10 +66,10 @@ export function exchangeCreations(): Creation[] {
 
 /** The last contract that the deployer creates. */
 export function pairRouterCreation(): Creation {
-  return creation("uniswapV2Router", [localExchanges.uniswapV2Factory, localExchanges.weth9]);
+  return creation("uniswapV2Router", [localDexContracts.uniswapV2Factory, localDexContracts.weth9]);
 }
 
 /** All constructor arguments of these contracts are addresses. */
-function creation(contract: keyof ExchangeContracts, args: readonly Address[]): Creation {
-  return { label: contract, data: concat([exchangeCode(contract), ...args.map((arg) => pad(arg))]) };
+function creation(contract: keyof DexContracts, args: readonly Address[]): Creation {
+  return { label: contract, data: concat([dexCreationCode(contract), ...args.map((arg) => pad(arg))]) };
 }

@@ -1,20 +1,20 @@
 import { parseExactAmount, type Address, type Hex } from "@causeway/domain";
 import { formatDecimal } from "./decimal.ts";
-import type { ExchangeState } from "./exchange-state.ts";
+import type { HyperliquidState } from "./hyperliquid-state.ts";
 import type { ExplorerTransaction } from "./history.ts";
 
 /** The endpoint that received a request. */
-export type ExchangePath = "exchange" | "info" | "explorer";
+export type HyperliquidPath = "exchange" | "info" | "explorer";
 
 /** Replaces an honest response. */
 export type Lie = (
-  path: ExchangePath,
+  path: HyperliquidPath,
   question: Readonly<Record<string, unknown>>,
   honest: unknown,
 ) => unknown;
 
 /** Controls for tests; none of them is available over HTTP. */
-export interface ExchangeControl {
+export interface HyperliquidControl {
   /**
    * Credits an account with new tokens.
    *
@@ -35,17 +35,17 @@ export interface ExchangeControl {
    * Adds this many transfers of $1e-8 between two accounts to the ledger at the same block time, without
    * changing balances.
    */
-  crowd(from: Address, to: Address, transfers: number): void;
+  addSimultaneousTransfers(from: Address, to: Address, transfers: number): void;
   /** Makes explorer and ledger omit this many of the newest transactions; 0: none. */
-  holdBack(transactions: number): void;
+  hideNewest(transactions: number): void;
   /** Omits that transaction from every response. */
   hide(hash: Hex): void;
   /** Passes every response through `lie`; undefined: honest again. */
   lie(lie: Lie | undefined): void;
   /** Answers every request with this HTTP status and without JSON; undefined: normal again. */
-  down(status: number | undefined): void;
+  respondWithStatus(status: number | undefined): void;
   /** Applies actions, but drops their responses. */
-  loseAnswers(lose: boolean): void;
+  dropResponses(lose: boolean): void;
   /** All transactions, oldest first, including failed ones. */
   transactions(): readonly ExplorerTransaction[];
 }
@@ -53,11 +53,11 @@ export interface ExchangeControl {
 /** Faults that the server checks before it responds. */
 export interface FaultInjection {
   lie: Lie | undefined;
-  down: number | undefined;
-  losesAnswers: boolean;
+  failureStatus: number | undefined;
+  dropsResponses: boolean;
 }
 
-export function createControl(state: ExchangeState, faultInjection: FaultInjection): ExchangeControl {
+export function createControl(state: HyperliquidState, faultInjection: FaultInjection): HyperliquidControl {
   return {
     fund: (account, amount, name = "USDC", dex = "") => {
       const token = state.tokenNamed(name);
@@ -75,17 +75,17 @@ export function createControl(state: ExchangeState, faultInjection: FaultInjecti
     now: () => state.now(),
     advance: (ms) => state.advance(ms),
     failNext: (reason) => state.failNext(reason),
-    crowd: (from, to, transfers) => state.crowd(from, to, transfers),
-    holdBack: (transactions) => state.history.holdBack(transactions),
+    addSimultaneousTransfers: (from, to, transfers) => state.addSimultaneousTransfers(from, to, transfers),
+    hideNewest: (transactions) => state.history.hideNewest(transactions),
     hide: (hash) => state.history.hide(hash),
     lie: (lie) => {
       faultInjection.lie = lie;
     },
-    down: (status) => {
-      faultInjection.down = status;
+    respondWithStatus: (status) => {
+      faultInjection.failureStatus = status;
     },
-    loseAnswers: (lose) => {
-      faultInjection.losesAnswers = lose;
+    dropResponses: (lose) => {
+      faultInjection.dropsResponses = lose;
     },
     transactions: () => state.history.transactions,
   };

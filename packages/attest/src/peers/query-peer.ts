@@ -1,6 +1,6 @@
 import type { AttestationRoute } from "../aggregate/attestation-route.ts";
 import { PeerFailure } from "./peer.ts";
-import type { AskOptions, Peer } from "./peer.ts";
+import type { QueryOptions, Peer } from "./peer.ts";
 
 /**
  * The request to a peer: the caller's request, but only for the peer's own signature. Otherwise two oracles
@@ -17,21 +17,21 @@ export function peerRequest(body: Readonly<Record<string, unknown>>): string {
  * want it to count yet.
  * @throws PeerFailure, and the schema's error for an answer that it cannot parse
  */
-export async function askPeer<Answer>(
+export async function queryPeer<Answer>(
   peer: Peer,
   route: AttestationRoute<Answer>,
   requestJson: string,
-  options: AskOptions,
+  options: QueryOptions,
 ): Promise<Answer> {
-  const json = await peer.ask(route.path, requestJson, options);
+  const json = await peer.query(route.path, requestJson, options);
   // Check before parsing: the schema drops unknown fields.
-  if (isOfShadow(json)) throw new PeerFailure("shadow", "runs in shadow mode and does not count");
+  if (isFromShadowOracle(json)) throw new PeerFailure("shadow", "runs in shadow mode and does not count");
   const answer = route.parse(json);
   if (answer === undefined)
     throw new PeerFailure("invalid", "returned a response that does not match the schema");
   return answer;
 }
 
-function isOfShadow(json: unknown): boolean {
+function isFromShadowOracle(json: unknown): boolean {
   return typeof json === "object" && json !== null && "shadow" in json && json.shadow === true;
 }
