@@ -162,11 +162,11 @@ export const depositRows: readonly Row[] = [
   row("a transaction id has one format", async (judge) => {
     const { world, chain } = judge;
     const { transactionId } = await judge.deposit(freshId());
-    const otherSpellings = [...world.otherFormats(transactionId), ` ${transactionId}`, `${transactionId} `];
-    for (const spelling of otherSpellings) {
-      expect(spelling).not.toBe(transactionId);
+    const otherFormats = [...world.otherFormats(transactionId), ` ${transactionId}`, `${transactionId} `];
+    for (const otherFormat of otherFormats) {
+      expect(otherFormat).not.toBe(transactionId);
       const ask = async (): Promise<Answer> =>
-        await judge.first.post("depository-deposits", { chainId: chain.name, transactionId: spelling });
+        await judge.first.post("depository-deposits", { chainId: chain.name, transactionId: otherFormat });
       // Such an id may also be valid for another transaction, which does not exist here.
       judge.mustBeRefused(await judge.mustSignNothing(judge.first, ask), "invalid_request", "not_found");
     }
