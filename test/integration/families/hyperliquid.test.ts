@@ -140,8 +140,8 @@ test("credits the depositor that the wallet's nonce mapping names, under the map
       return await Promise.resolve({ entry, asOf: entry.setAt });
     },
   });
-  const found = await source.deposits(lastHash());
-  expect(found).toMatchObject({ value: { deposits: [{ depositor: friend, depositId: entry.id }] } });
+  const deposits = await source.deposits(lastHash());
+  expect(deposits).toMatchObject({ value: { deposits: [{ depositor: friend, depositId: entry.id }] } });
   const { action } = exchange.control.transactions().at(-1)!;
   expect(lookups).toEqual([["hyperliquid", userAddress, BigInt(action["time"] ?? 0)]]);
 });
@@ -150,8 +150,8 @@ test("a transaction id in another than the canonical format is not looked up", a
   const source = await evidenceAt([exchange.url]);
   await usdSend(config(), { destination: depository, amount: "1" });
   const bare = lastHash().slice(2);
-  for (const other of [`0x${bare.toUpperCase()}`, `0X${bare}`, bare, `0x0${bare}`, ""])
-    expect((await source.deposits(other)).kind, other).toBe("refuted");
+  for (const format of [`0x${bare.toUpperCase()}`, `0X${bare}`, bare, `0x0${bare}`, ""])
+    expect((await source.deposits(format)).kind, format).toBe("refuted");
   expect((await source.deposits(`0x${bare}`)).kind).toBe("final");
 });
 
@@ -217,8 +217,8 @@ async function aWithdrawal(type: "usdSend" | "sendAsset" = "sendAsset") {
 }
 
 const statusOf = async (source: EvidenceSource, payload: Hex, hint?: string): Promise<string> => {
-  const found = await source.withdrawal(payload, hint);
-  return found.kind === "final" ? found.value.status : found.kind;
+  const withdrawal = await source.withdrawal(payload, hint);
+  return withdrawal.kind === "final" ? withdrawal.value.status : withdrawal.kind;
 };
 
 test("finds an execution of any age in the ledger or by its transaction", async () => {
@@ -275,8 +275,8 @@ test("one endpoint that hides an execution or has a fast clock cannot expire a w
       ? { ...(honest as object), time: exchange.control.now() + 9 * DAY_MS }
       : honest,
   );
-  const bothSources = await evidenceAt([exchange.url, endpointAhead]);
-  expect(await statusOf(bothSources, open.payload)).toBe("notFinal");
+  const quorumSource = await evidenceAt([exchange.url, endpointAhead]);
+  expect(await statusOf(quorumSource, open.payload)).toBe("notFinal");
 });
 
 test("does not expire a withdrawal based on an incomplete ledger", async () => {

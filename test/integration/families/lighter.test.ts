@@ -8,21 +8,21 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 // Lighter on the simulator, as an oracle sees it: agreement of several endpoints, and every outcome of a
 // withdrawal.
 
-const [OURS, FORMER, USER, STRANGER] = [460_491n, 460_492n, 123_456n, 281_474_976_710_640n] as const;
+const [DEPOSITORY, FORMER_DEPOSITORY, USER, STRANGER] = [460_491n, 460_492n, 123_456n, 281_474_976_710_640n] as const;
 const ID: Hex32 = `0x${"ab".repeat(32)}`;
 
 let lighter: RunningLighter;
 let depository: LighterWallet;
 let former: LighterWallet;
 let user: LighterWallet;
-let key = 2n;
+let apiKeyIndex = 2n;
 const sources: EvidenceSource[] = [];
 
 beforeAll(async () => {
   lighter = await startLighter();
   const rich = 10n ** 15n;
-  depository = lighter.openWallet(OURS, `0x${"01".repeat(32)}`, rich);
-  former = lighter.openWallet(FORMER, `0x${"02".repeat(32)}`, rich);
+  depository = lighter.openWallet(DEPOSITORY, `0x${"01".repeat(32)}`, rich);
+  former = lighter.openWallet(FORMER_DEPOSITORY, `0x${"02".repeat(32)}`, rich);
   user = lighter.openWallet(USER, `0x${"03".repeat(32)}`, rich);
   lighter.openWallet(STRANGER, `0x${"04".repeat(32)}`);
 });
@@ -30,7 +30,7 @@ afterAll(async () => await lighter.close());
 
 /** Each test withdraws with its own key, whose nonces start at zero. */
 beforeEach(() => {
-  depository.addKey((key += 1n));
+  depository.addKey((apiKeyIndex += 1n));
   lighter.exchange.pace = "executed";
   Object.assign(lighter.faults, { rewrite: undefined, broken: undefined, isBehind: false });
 });
@@ -43,8 +43,8 @@ const aChain = (changes: Partial<ConfiguredChain> = {}): ConfiguredChain => ({
   vmType: "lighter-vm",
   rpcUrls: [lighter.url],
   rpcQuorum: 1,
-  depository: `${OURS}`,
-  additionalDepositories: [`${FORMER}`],
+  depository: `${DEPOSITORY}`,
+  additionalDepositories: [`${FORMER_DEPOSITORY}`],
   hubChainId: "4004",
   evm: undefined,
   lighter: { explorerApiUrl: lighter.explorerUrl, exchangeChainId: 304n },
@@ -62,9 +62,9 @@ function sourceOf(
 function aPayout(changes: Partial<LighterTransfer> = {}) {
   const transfer: LighterTransfer = {
     nonce: 0n,
-    fromAccountIndex: OURS,
+    fromAccountIndex: DEPOSITORY,
     fromRouteType: 0n,
-    apiKeyIndex: key,
+    apiKeyIndex: apiKeyIndex,
     toAccountIndex: USER,
     toRouteType: 0n,
     assetIndex: 3n,
@@ -77,21 +77,21 @@ function aPayout(changes: Partial<LighterTransfer> = {}) {
   return { transfer, payload: encodeLighterTransfer(transfer) };
 }
 const statusOf = async (source: EvidenceSource, payload: `0x${string}`, hint?: string): Promise<unknown> => {
-  const found = await source.withdrawal(payload, hint);
-  return found.kind === "final" ? found.value.status : found.kind;
+  const withdrawal = await source.withdrawal(payload, hint);
+  return withdrawal.kind === "final" ? withdrawal.value.status : withdrawal.kind;
 };
 const deposit = async (amount = 5_000_000n): Promise<string> =>
-  await user.send({ toAccountIndex: OURS, amount, memo: ID });
+  await user.send({ toAccountIndex: DEPOSITORY, amount, memo: ID });
 /** Another transfer with the same key. */
-const another = async (changes: Partial<LighterTransfer> = {}): Promise<string> =>
-  await depository.send({ toAccountIndex: STRANGER, amount: 1n, apiKeyIndex: key, ...changes });
+const sendOtherTransfer = async (changes: Partial<LighterTransfer> = {}): Promise<string> =>
+  await depository.send({ toAccountIndex: STRANGER, amount: 1n, apiKeyIndex: apiKeyIndex, ...changes });
 
 test("reads an amount that does not fit into a double exactly", async () => {
   const hash = await deposit(9_007_199_254_740n);
   lighter.faults.rewrite = (_path, body) =>
     body.replace('Amount\\":9007199254740,', 'Amount\\":9007199254740993,');
-  const found = await sourceOf().deposits(hash);
-  expect(found).toMatchObject({ kind: "final", value: { deposits: [{ amount: 9_007_199_254_740_993n }] } });
+  const deposits = await sourceOf().deposits(hash);
+  expect(deposits).toMatchObject({ kind: "final", value: { deposits: [{ amount: 9_007_199_254_740_993n }] } });
 });
 
 test("a transaction in a block is not final, and one that was reorged out with its block is refused", async () => {
@@ -106,22 +106,22 @@ test("a transaction in a block is not final, and one that was reorged out with i
 });
 
 test("lagging endpoints agree once they catch up, and endpoints that contradict each other are reported", async () => {
-  const late = await lighter.openEndpoint();
+  const laggingEndpoint = await lighter.openEndpoint();
   const reported: unknown[] = [];
   const options = { onDisagreement: (disagreement: unknown) => void reported.push(disagreement) };
-  const twoEndpoints = { rpcUrls: [lighter.url, late.url], rpcQuorum: 2 };
+  const twoEndpoints = { rpcUrls: [lighter.url, laggingEndpoint.url], rpcQuorum: 2 };
   const source = sourceOf(twoEndpoints, options);
   await deposit();
-  await fetch(`${late.url}/info`);
-  late.faults.isBehind = true;
+  await fetch(`${laggingEndpoint.url}/info`);
+  laggingEndpoint.faults.isBehind = true;
   const hash = await deposit();
   expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal" });
-  late.faults.isBehind = false;
-  expect(await source.deposits(hash)).toMatchObject({ kind: "final", value: { depository: `${OURS}` } });
+  laggingEndpoint.faults.isBehind = false;
+  expect(await source.deposits(hash)).toMatchObject({ kind: "final", value: { depository: `${DEPOSITORY}` } });
   expect(reported).toEqual([]);
 
   const disputed = await deposit();
-  late.faults.rewrite = (_path, body) => body.replace('Amount\\":5000000,', 'Amount\\":5000001,');
+  laggingEndpoint.faults.rewrite = (_path, body) => body.replace('Amount\\":5000000,', 'Amount\\":5000001,');
   await expect(source.deposits(disputed)).rejects.toMatchObject({ kind: "inconsistent" });
   expect(reported).toHaveLength(1);
   expect(JSON.stringify(reported)).not.toContain("127.0.0.1");
@@ -153,7 +153,7 @@ test("an endpoint of another network is not trusted", async () => {
 
 test("a transfer between the service's own accounts is neither a deposit nor a payment", async () => {
   const source = sourceOf();
-  const sweep = await former.send({ toAccountIndex: OURS, amount: 5n, memo: ID });
+  const sweep = await former.send({ toAccountIndex: DEPOSITORY, amount: 5n, memo: ID });
   expect(await source.deposits(sweep)).toMatchObject({ kind: "final", value: { deposits: [] } });
   const payout = await depository.send(aPayout().transfer);
   const question: PaymentQuestion = {
@@ -185,12 +185,12 @@ test("reports a withdrawal as executed once its transfer is settled, whether or 
 });
 
 test("attributes a withdrawal to the additional depository that paid it", async () => {
-  former.addKey(key);
-  const { transfer, payload } = aPayout({ fromAccountIndex: FORMER });
+  former.addKey(apiKeyIndex);
+  const { transfer, payload } = aPayout({ fromAccountIndex: FORMER_DEPOSITORY });
   await former.send(transfer);
   expect(await sourceOf().withdrawal(payload, undefined)).toMatchObject({
     kind: "final",
-    value: { status: "executed", depository: `${FORMER}` },
+    value: { status: "executed", depository: `${FORMER_DEPOSITORY}` },
   });
 });
 
@@ -198,30 +198,30 @@ test("does not treat an expired transaction as final, because the same content m
   const source = sourceOf();
   const { transfer, payload } = aPayout();
   lighter.exchange.pace = "queued";
-  const late = await depository.send(transfer);
+  const expired = await depository.send(transfer);
   lighter.exchange.passTime(3_600_000);
-  expect(await statusOf(source, payload, late)).toBe("pending");
-  lighter.exchange.execute(late);
-  expect(lighter.exchange.record(late)?.status).toBe(STATUS.rejected);
-  expect([await statusOf(source, payload), await statusOf(source, payload, late)]).toEqual([
+  expect(await statusOf(source, payload, expired)).toBe("pending");
+  lighter.exchange.execute(expired);
+  expect(lighter.exchange.record(expired)?.status).toBe(STATUS.rejected);
+  expect([await statusOf(source, payload), await statusOf(source, payload, expired)]).toEqual([
     "pending",
     "pending",
   ]);
   lighter.exchange.pace = "executed";
-  const again = await depository.send(transfer);
-  expect(again).not.toBe(late);
+  const resent = await depository.send(transfer);
+  expect(resent).not.toBe(expired);
   expect(await statusOf(source, payload)).toBe("executed");
-  expect(await statusOf(source, payload, late)).toBe("executed");
+  expect(await statusOf(source, payload, expired)).toBe("executed");
 });
 
 test("expires a withdrawal once another transfer has used its nonce", async () => {
   const source = sourceOf();
   const { transfer, payload } = aPayout();
   lighter.exchange.pace = "committed";
-  const other = await another();
+  const otherHash = await sendOtherTransfer();
   expect(await statusOf(source, payload)).toBe("pending");
-  lighter.exchange.settle(other);
-  expect([await statusOf(source, payload), await statusOf(source, payload, other)]).toEqual([
+  lighter.exchange.settle(otherHash);
+  expect([await statusOf(source, payload), await statusOf(source, payload, otherHash)]).toEqual([
     "expired",
     "expired",
   ]);
@@ -237,9 +237,9 @@ test("expires a withdrawal that failed in a block once that block is settled and
   lighter.exchange.fail(failed);
   expect(await statusOf(source, payload, failed)).toBe("pending");
   lighter.exchange.pace = "committed";
-  const later = await another();
+  const laterHash = await sendOtherTransfer();
   expect(await statusOf(source, payload)).toBe("pending");
-  lighter.exchange.settle(later);
+  lighter.exchange.settle(laterHash);
   expect(await statusOf(source, payload)).toBe("expired");
   const blind = sourceOf({ lighter: { explorerApiUrl: undefined, exchangeChainId: 304n } });
   expect(await statusOf(blind, payload, failed)).toBe("pending");
@@ -253,16 +253,16 @@ test("an explorer that hides or invents transfers, or lags, can only keep a with
   lighter.exchange.passTime(1_000);
   lighter.exchange.pace = "executed";
   const paid = await depository.send(transfer);
-  await another();
-  const logs = (change: (lines: Record<string, unknown>[]) => unknown) => (path: string, body: string) =>
+  await sendOtherTransfer();
+  const rewriteLogs = (change: (lines: Record<string, unknown>[]) => unknown) => (path: string, body: string) =>
     path.startsWith("/explorer")
       ? JSON.stringify(change(JSON.parse(body) as Record<string, unknown>[]))
       : body;
   const lies = [
-    logs((lines) => lines.filter(({ hash }) => hash !== paid)),
-    logs((lines) => lines.map((line) => (line["hash"] === paid ? { ...line, hash: "00".repeat(40) } : line))),
-    logs((lines) => lines.filter(({ hash }) => hash !== paid).map((line) => ({ ...line, status: "failed" }))),
-    logs(() => []),
+    rewriteLogs((lines) => lines.filter(({ hash }) => hash !== paid)),
+    rewriteLogs((lines) => lines.map((line) => (line["hash"] === paid ? { ...line, hash: "00".repeat(40) } : line))),
+    rewriteLogs((lines) => lines.filter(({ hash }) => hash !== paid).map((line) => ({ ...line, status: "failed" }))),
+    rewriteLogs(() => []),
   ];
   for (const lie of lies) {
     lighter.faults.rewrite = lie;
@@ -284,8 +284,8 @@ test("without an explorer, finds an execution only if the request names its tran
     "executed",
   ]);
   const next = aPayout({ nonce: 1n });
-  const other = await another();
-  expect([await statusOf(blind, next.payload), await statusOf(blind, next.payload, other)]).toEqual([
+  const otherHash = await sendOtherTransfer();
+  expect([await statusOf(blind, next.payload), await statusOf(blind, next.payload, otherHash)]).toEqual([
     "pending",
     "expired",
   ]);
@@ -294,7 +294,7 @@ test("without an explorer, finds an execution only if the request names its tran
 test("a long history is searched page by page", async () => {
   const { transfer, payload } = aPayout();
   await depository.send(transfer);
-  for (let sent = 0; sent < 120; sent += 1) await another();
+  for (let sent = 0; sent < 120; sent += 1) await sendOtherTransfer();
   expect(await statusOf(sourceOf(), payload)).toBe("executed");
   const onePage = sourceOf({}, { search: { maxPages: 1, maxConcurrent: 8 } });
   expect(await statusOf(onePage, payload)).toBe("pending");

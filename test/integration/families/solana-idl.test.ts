@@ -64,7 +64,7 @@ const idls: Readonly<Record<"depository" | "deposit-address", Idl>> = {
   "deposit-address": JSON.parse(read("deposit-address.idl.json").toString()) as Idl,
 };
 /** Constants of the depository that the deposit address program uses for its calls. */
-const OF_DEPOSITORY = ["DEPOSIT_NATIVE", "DEPOSIT_TOKEN", "DEPOSITORY_ACCOUNT"];
+const DEPOSITORY_CONSTANTS = ["DEPOSIT_NATIVE", "DEPOSIT_TOKEN", "DEPOSITORY_ACCOUNT"];
 
 const key = async (byte: number): Promise<SolanaKey> => await solanaKey(new Uint8Array(32).fill(byte));
 const ID: Hex32 = `0x${"07".repeat(32)}`;
@@ -74,7 +74,7 @@ let at: LocalDepository;
 let user: SolanaKey;
 let mint: LocalMint;
 /** Compute units of each instruction of the depository, including its calls of other programs. */
-const units: Record<string, number> = {};
+const computeUnits: Record<string, number> = {};
 const instructions: Record<string, PlainInstruction> = {};
 /** Compute units of each instruction of the deposit address program. */
 const addressUnits: Record<string, number> = {};
@@ -86,7 +86,7 @@ beforeAll(async () => {
   user = await key(1);
   await askNode(node.url, "requestAirdrop", [user.address, 100_000_000_000]);
   at = await createDepository(node, { owner: await key(2), allocator: await key(3) });
-  units["initialize"] = await consumed((await signaturesOf(at.depository))[0] ?? "");
+  computeUnits["initialize"] = await computeUnitsOf((await signaturesOf(at.depository))[0] ?? "");
   mint = await createMint(node.url, { authority: user, decimals: 6, account: await key(4) });
   await mintTo(node.url, mint, user.address, 10_000_000n);
 
@@ -99,13 +99,13 @@ beforeAll(async () => {
     mint: mint.mint,
     tokenProgram: mint.tokenProgram,
   });
-  units["deposit_native"] = await run(native);
-  units["deposit_token, first of a mint"] = await run(token);
-  units["deposit_token"] = await run({ ...token });
-  const inLamports = await execution("1".repeat(32), 1n);
-  units["execute_transfer, lamports"] = await run(...inLamports);
-  units["execute_transfer, tokens, new account"] = await run(...(await execution(mint.mint, 2n)));
-  units["execute_transfer, tokens"] = await run(...(await execution(mint.mint, 3n)));
+  computeUnits["deposit_native"] = await run(native);
+  computeUnits["deposit_token, first of a mint"] = await run(token);
+  computeUnits["deposit_token"] = await run({ ...token });
+  const lamportExecution = await execution("1".repeat(32), 1n);
+  computeUnits["execute_transfer, lamports"] = await run(...lamportExecution);
+  computeUnits["execute_transfer, tokens, new account"] = await run(...(await execution(mint.mint, 2n)));
+  computeUnits["execute_transfer, tokens"] = await run(...(await execution(mint.mint, 3n)));
 
   instructions["initialize"] = initializeInstruction({
     ...at,
@@ -116,7 +116,7 @@ beforeAll(async () => {
   });
   instructions["deposit_native"] = native;
   instructions["deposit_token"] = token;
-  instructions["execute_transfer"] = inLamports[1];
+  instructions["execute_transfer"] = lamportExecution[1];
   await measureSweeps();
 });
 
@@ -128,13 +128,13 @@ async function measureSweeps(): Promise<void> {
   await askNode(node.url, "requestAirdrop", [address, 100_000_000]);
   await mintTo(node.url, mint, address, 3_000_000n);
   const terms = { program, pdas: at, from, orderId: ID, amount: 10_000_000n, excess: 0n };
-  const ofToken = { ...terms, amount: 1_000_000n, mint: mint.mint, tokenProgram: mint.tokenProgram };
-  const [native, token] = [sweepNativeInstruction(terms), await sweepTokenInstruction(ofToken)];
+  const tokenTerms = { ...terms, amount: 1_000_000n, mint: mint.mint, tokenProgram: mint.tokenProgram };
+  const [native, token] = [sweepNativeInstruction(terms), await sweepTokenInstruction(tokenTerms)];
   addressUnits["sweep_native"] = await run(native);
   addressUnits["sweep_native, with an excess"] = await run(sweepNativeInstruction({ ...terms, excess: 1n }));
   addressUnits["sweep_token"] = await run(token);
   addressUnits["sweep_token, with an excess"] = await run(
-    await sweepTokenInstruction({ ...ofToken, excess: 1n }),
+    await sweepTokenInstruction({ ...tokenTerms, excess: 1n }),
   );
   sweeps["sweep_native"] = native;
   sweeps["sweep_token"] = token;
@@ -144,13 +144,13 @@ afterAll(async () => {
   await node.close();
 });
 
-async function signaturesOf(of: string): Promise<readonly string[]> {
+async function signaturesOf(address: string): Promise<readonly string[]> {
   node.controls.finalize();
-  const list = await askNode<{ signature: string }[]>(node.url, "getSignaturesForAddress", [of]);
+  const list = await askNode<{ signature: string }[]>(node.url, "getSignaturesForAddress", [address]);
   return list.map(({ signature }) => signature);
 }
 
-async function consumed(signature: string): Promise<number> {
+async function computeUnitsOf(signature: string): Promise<number> {
   const { meta } = await askNode<{ meta: { logMessages: string[] } }>(node.url, "getTransaction", [
     signature,
     { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 0 },
@@ -161,10 +161,10 @@ async function consumed(signature: string): Promise<number> {
   return Number(meta.logMessages.map((text) => line.exec(text)?.[1]).findLast((text) => text !== undefined));
 }
 
-async function run(...list: readonly PlainInstruction[]): Promise<number> {
-  const signature = await sendInstructions(node.url, [user], list);
+async function run(...instructionList: readonly PlainInstruction[]): Promise<number> {
+  const signature = await sendInstructions(node.url, [user], instructionList);
   node.controls.passSlots(1);
-  return await consumed(signature);
+  return await computeUnitsOf(signature);
 }
 
 async function execution(
@@ -199,12 +199,12 @@ async function execution(
 
 test("every program has its documented size, and every instruction its documented compute units", () => {
   const depositAddress = { bytes: read("deposit-address.so").length, units: addressUnits };
-  const report = { bytes: read("depository.so").length, units, depositAddress };
+  const report = { bytes: read("depository.so").length, units: computeUnits, depositAddress };
   if (process.env["UPDATE_GAS"] !== undefined)
     writeFileSync(reportFile, `${JSON.stringify(report, undefined, 2)}\n`);
   expect(report).toEqual(JSON.parse(readFileSync(reportFile, "utf8")));
   // The limit for a transaction with one instruction that requests no more.
-  for (const used of Object.values({ ...units, ...addressUnits })) expect(used).toBeLessThan(200_000);
+  for (const used of Object.values({ ...computeUnits, ...addressUnits })) expect(used).toBeLessThan(200_000);
 });
 
 test("the committed programs were built from the committed sources", () => {
@@ -221,23 +221,23 @@ test.each(["depository", "deposit-address"] as const)(
     const idl = idls[name];
     const source = read(`${name}.c`).toString();
     const words = [...source.matchAll(/^#define (\w+) (0x[0-9a-f]+)ULL$/gm)];
-    const isOwn = (word: string): boolean => name === "depository" || !OF_DEPOSITORY.includes(word);
-    const inSource = Object.fromEntries(
-      words.flatMap(([, word = "", value = "0"]) => (isOwn(word) ? [[word, BigInt(value)]] : [])),
+    const isDefinedHere = (word: string): boolean => name === "depository" || !DEPOSITORY_CONSTANTS.includes(word);
+    const sourceConstants = Object.fromEntries(
+      words.flatMap(([, word = "", value = "0"]) => (isDefinedHere(word) ? [[word, BigInt(value)]] : [])),
     );
-    const camel = (text: string) => text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toUpperCase();
-    const inIdl = [
+    const toSnakeCase = (text: string) => text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toUpperCase();
+    const idlConstants = [
       ...idl.instructions.map((instruction) => ({ word: instruction.name.toUpperCase(), ...instruction })),
-      ...(idl.events ?? []).map((event) => ({ word: camel(event.name), ...event })),
-      ...(idl.accounts ?? []).map((account) => ({ word: `${camel(account.name)}_ACCOUNT`, ...account })),
+      ...(idl.events ?? []).map((event) => ({ word: toSnakeCase(event.name), ...event })),
+      ...(idl.accounts ?? []).map((account) => ({ word: `${toSnakeCase(account.name)}_ACCOUNT`, ...account })),
     ];
     expect(
       Object.fromEntries(
-        inIdl.map(({ word, discriminator }) => [word, Buffer.from(discriminator).readBigUInt64LE()]),
+        idlConstants.map(({ word, discriminator }) => [word, Buffer.from(discriminator).readBigUInt64LE()]),
       ),
-    ).toEqual(inSource);
+    ).toEqual(sourceConstants);
     const codes = /enum \{([^}]*)\}/.exec(source)?.[1] ?? "";
-    expect(idl.errors.map(({ code, name: error }) => [camel(error), code])).toEqual(
+    expect(idl.errors.map(({ code, name: error }) => [toSnakeCase(error), code])).toEqual(
       [...codes.matchAll(/[A-Z]\w+/g)].map(([error], index) => [error, 6_000 + index]),
     );
   },
@@ -246,10 +246,10 @@ test.each(["depository", "deposit-address"] as const)(
 test("the deposit address program calls the depository with the discriminators of its IDL", () => {
   const value = (source: string, word: string) =>
     new RegExp(`^#define ${word} (0x[0-9a-f]+)ULL$`, "m").exec(source)?.[1];
-  const [own, depository] = ["deposit-address.c", "depository.c"].map((name) => read(name).toString());
-  for (const word of OF_DEPOSITORY) {
+  const [depositAddress, depository] = ["deposit-address.c", "depository.c"].map((name) => read(name).toString());
+  for (const word of DEPOSITORY_CONSTANTS) {
     expect(value(depository ?? "", word)).toMatch(/^0x/);
-    expect(value(own ?? "", word)).toBe(value(depository ?? "", word));
+    expect(value(depositAddress ?? "", word)).toBe(value(depository ?? "", word));
   }
 });
 
@@ -257,10 +257,10 @@ test.each(["depository", "deposit-address"] as const)(
   "every instruction of %s has the accounts and the discriminator of the IDL",
   (program) => {
     const idl = idls[program];
-    const made = program === "depository" ? instructions : sweeps;
-    expect(Object.keys(made)).toEqual(idl.instructions.map(({ name }) => name));
+    const built = program === "depository" ? instructions : sweeps;
+    expect(Object.keys(built)).toEqual(idl.instructions.map(({ name }) => name));
     for (const { name, discriminator, accounts } of idl.instructions) {
-      const { data, keys = [] } = made[name] ?? { data: "" };
+      const { data, keys = [] } = built[name] ?? { data: "" };
       const bytes =
         typeof data === "string" ? Buffer.from(data.replace(/^0x/, ""), "hex") : Buffer.from(data);
       expect([...bytes.subarray(0, 8)]).toEqual(discriminator);

@@ -96,7 +96,7 @@ async function rowsInTables(url: string): Promise<Rows> {
 }
 
 async function rowsInFiles(folders: readonly string[]): Promise<Rows> {
-  const found: Rows = { request_events: [], request_history: [], slots: [] };
+  const rowsByTable: Rows = { request_events: [], request_history: [], slots: [] };
   for (const part of folders) {
     const { tables } = JSON.parse(await readFile(join(part, "manifest.json"), "utf8")) as Manifest;
     for (const { table, file } of tables)
@@ -104,9 +104,9 @@ async function rowsInFiles(folders: readonly string[]): Promise<Rows> {
         .toString()
         .split("\n")
         .slice(0, -1))
-        found[table].push(row);
+        rowsByTable[table].push(row);
   }
-  return found;
+  return rowsByTable;
 }
 
 /** Starts `operator archive` as a separate process. */
@@ -176,35 +176,35 @@ test("moves every row exactly once even if earlier runs were killed", { timeout:
     });
     const running = startArchive(watched.url);
     try {
-      const first = await running.ended;
-      const at = `killed at statement ${crashAt} of ${total}`;
+      const firstRun = await running.ended;
+      const label = `killed at statement ${crashAt} of ${total}`;
       if (moment === MOMENTS) {
-        expect(first).toEqual({ code: 0, signal: null, stderr: "" });
+        expect(firstRun).toEqual({ code: 0, signal: null, stderr: "" });
         total = watched.sent();
-      } else expect(first.signal, at).toBe("SIGKILL");
+      } else expect(firstRun.signal, label).toBe("SIGKILL");
       await watched.close();
-      await expect.poll(database.sessions, { timeout: 20_000, message: at }).toBe(0);
+      await expect.poll(database.sessions, { timeout: 20_000, message: label }).toBe(0);
       reached.add((await database.archives()).map(({ state }) => state).join(" "));
 
       // The command runs in this process, because starting a process takes longer than archiving.
       const words = ["--before", BEFORE, "--to", folder];
-      expect(await runArchive(words, () => openArchives({ DATABASE_URL: database.url })), at).toBe(0);
+      expect(await runArchive(words, () => openArchives({ DATABASE_URL: database.url })), label).toBe(0);
       const parts = await database.archives();
       expect(
         parts.map(({ state }) => state),
-        at,
+        label,
       ).toEqual(["archived", "archived"]);
       const [kept, moved] = [
         await rowsInTables(database.url),
         await rowsInFiles(parts.map((part) => part.folder)),
       ];
       for (const table of TABLES) {
-        expect(moved[table].length, `${table}, ${at}`).toBeGreaterThan(REQUESTS / 2);
-        expect(kept[table].length, `${table}, ${at}`).toBeGreaterThan(0);
+        expect(moved[table].length, `${table}, ${label}`).toBeGreaterThan(REQUESTS / 2);
+        expect(kept[table].length, `${table}, ${label}`).toBeGreaterThan(0);
         // The lists are compared as one text, because thousands of differences would not be readable.
         expect(
           sorted([...kept[table], ...moved[table]]).join("\n") === sorted(before[table]).join("\n"),
-          `${table} has every row exactly once, ${at}`,
+          `${table} has every row exactly once, ${label}`,
         ).toBe(true);
       }
     } finally {

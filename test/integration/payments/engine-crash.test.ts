@@ -32,8 +32,8 @@ test("whenever the process crashes between a deposit and the end of its fill, th
       expect(payments, moment).toHaveLength(1);
       expect(await destination.balance(recipient, usdc), moment).toBe(promised.expectedAmount);
       // After a crash right after the broadcast, the service may first see the fill in a block.
-      expect(await world.statusesOf(agreed.requestId), moment).toSatisfy((seen: string[]) =>
-        ["waiting pending submitted success", "waiting pending success"].includes(seen.join(" ")),
+      expect(await world.statusesOf(agreed.requestId), moment).toSatisfy((statuses: string[]) =>
+        ["waiting pending submitted success", "waiting pending success"].includes(statuses.join(" ")),
       );
       expect(await world.status(agreed.requestId), moment).toMatchObject({
         status: "success",
@@ -154,8 +154,8 @@ test("whenever the process crashes while it cancels a fill, either the deposit i
       outcomes.add(status);
       expect(fills.length + refunds.length, moment).toBe(1);
       expect(status, moment).toBe(fills.length === 1 ? "success" : "refund");
-      const got = await destination.balance(agreed.terms.recipient, usdc);
-      expect(got, moment).toBe(fills.length === 1 ? agreed.terms.destination.expectedAmount : 0n);
+      const received = await destination.balance(agreed.terms.recipient, usdc);
+      expect(received, moment).toBe(fills.length === 1 ? agreed.terms.destination.expectedAmount : 0n);
     },
   });
   expect(outcomes).toContain("refund");
