@@ -70,7 +70,7 @@ const key = async (byte: number): Promise<SolanaKey> => await solanaKey(new Uint
 const ID: Hex32 = `0x${"07".repeat(32)}`;
 
 let node: RunningSolana;
-let at: LocalDepository;
+let deployed: LocalDepository;
 let user: SolanaKey;
 let mint: LocalMint;
 /** Compute units of each instruction of the depository, including its calls of other programs. */
@@ -85,14 +85,14 @@ beforeAll(async () => {
   node = await startSolana({ slotMs: 0, finalityLag: 2 });
   user = await key(1);
   await askNode(node.url, "requestAirdrop", [user.address, 100_000_000_000]);
-  at = await createDepository(node, { owner: await key(2), allocator: await key(3) });
-  computeUnits["initialize"] = await computeUnitsOf((await signaturesOf(at.depository))[0] ?? "");
+  deployed = await createDepository(node, { owner: await key(2), allocator: await key(3) });
+  computeUnits["initialize"] = await computeUnitsOf((await signaturesOf(deployed.depository))[0] ?? "");
   mint = await createMint(node.url, { authority: user, decimals: 6, account: await key(4) });
   await mintTo(node.url, mint, user.address, 10_000_000n);
 
-  const native = depositNativeInstruction({ pdas: at, sender: user.address, amount: 50_000_000n, id: ID });
+  const native = depositNativeInstruction({ pdas: deployed, sender: user.address, amount: 50_000_000n, id: ID });
   const token = await depositTokenInstruction({
-    pdas: at,
+    pdas: deployed,
     sender: user.address,
     amount: 1_000_000n,
     id: ID,
@@ -108,10 +108,10 @@ beforeAll(async () => {
   computeUnits["execute_transfer, tokens"] = await run(...(await execution(mint.mint, 3n)));
 
   instructions["initialize"] = initializeInstruction({
-    ...at,
-    owner: at.owner.address,
-    allocator: at.allocator.address,
-    programData: await programDataAddress(at.program),
+    ...deployed,
+    owner: deployed.owner.address,
+    allocator: deployed.allocator.address,
+    programData: await programDataAddress(deployed.program),
     chainName: "solana",
   });
   instructions["deposit_native"] = native;
@@ -124,10 +124,10 @@ async function measureSweeps(): Promise<void> {
   const program = LOCAL_DEPOSIT_ADDRESSES;
   node.controls.addProgram(program, depositAddressProgram());
   const from = { operator: user.address, depositor: (await key(6)).address, id: ID, strict: true };
-  const address = deriveDepositAddress(program, { ...from, depository: at.program });
+  const address = deriveDepositAddress(program, { ...from, depository: deployed.program });
   await askNode(node.url, "requestAirdrop", [address, 100_000_000]);
   await mintTo(node.url, mint, address, 3_000_000n);
-  const terms = { program, pdas: at, from, orderId: ID, amount: 10_000_000n, excess: 0n };
+  const terms = { program, pdas: deployed, from, orderId: ID, amount: 10_000_000n, excess: 0n };
   const tokenTerms = { ...terms, amount: 1_000_000n, mint: mint.mint, tokenProgram: mint.tokenProgram };
   const [native, token] = [sweepNativeInstruction(terms), await sweepTokenInstruction(tokenTerms)];
   addressUnits["sweep_native"] = await run(native);
@@ -155,7 +155,7 @@ async function computeUnitsOf(signature: string): Promise<number> {
     signature,
     { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 0 },
   ]);
-  const programs = [at.program, LOCAL_DEPOSIT_ADDRESSES].join("|");
+  const programs = [deployed.program, LOCAL_DEPOSIT_ADDRESSES].join("|");
   const line = new RegExp(`^Program (?:${programs}) consumed (\\d+) of`);
   // The last matching log line is that of the outermost program.
   return Number(meta.logMessages.map((text) => line.exec(text)?.[1]).findLast((text) => text !== undefined));
@@ -172,23 +172,23 @@ async function execution(
   nonce: bigint,
 ): Promise<readonly [PlainInstruction, PlainInstruction]> {
   const request: SolanaTransferRequest = {
-    domain: at.domain,
+    domain: deployed.domain,
     recipient: (await key(5)).address,
     token,
     amount: 500_000n,
     nonce,
     expiration: 4_000_000_000n,
-    vaultAddress: at.vault,
+    vaultAddress: deployed.vault,
   };
   // A payment in lamports must leave the recipient above the rent-exempt minimum.
   if (nonce === 1n) await askNode(node.url, "requestAirdrop", [request.recipient, 1_000_000]);
   const id = Buffer.from(solanaTransferRequestId(request).slice(2), "hex");
-  const pkcs8 = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), at.allocator.seed]);
+  const pkcs8 = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), deployed.allocator.seed]);
   const signature = sign(null, id, createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" }));
   return [
-    signatureCheckInstruction(at.allocator.address, signature, id),
+    signatureCheckInstruction(deployed.allocator.address, signature, id),
     await executeInstruction(
-      at,
+      deployed,
       user.address,
       encodeSolanaTransferRequest(request),
       id,

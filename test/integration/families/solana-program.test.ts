@@ -37,7 +37,7 @@ import {
 
 const NATIVE = "1".repeat(32);
 let node: RunningSolana;
-let at: LocalDepository;
+let deployed: LocalDepository;
 let user: SolanaKey;
 let recipient: SolanaKey;
 let token: LocalMint;
@@ -49,7 +49,7 @@ beforeAll(async () => {
   user = await solanaKey();
   recipient = await solanaKey();
   await askNode(node.url, "requestAirdrop", [user.address, 100_000_000_000]);
-  at = await createDepository(node, { owner: await solanaKey(), allocator: await solanaKey() });
+  deployed = await createDepository(node, { owner: await solanaKey(), allocator: await solanaKey() });
   token = await createMint(node.url, { authority: user, decimals: 6 });
   feeToken = await createMint(node.url, { authority: user, decimals: 6, feeBps: 100 });
   await mintTo(node.url, token, user.address, 10_000_000n);
@@ -86,13 +86,13 @@ async function eventsOf(signature: string): Promise<readonly Buffer[]> {
 function aRequest(fields: Partial<SolanaTransferRequest> = {}): SolanaTransferRequest {
   nonce += 1n;
   return {
-    domain: at.domain,
+    domain: deployed.domain,
     recipient: recipient.address,
     token: NATIVE,
     amount: 1_000_000n,
     nonce,
     expiration: BigInt(node.controls.time() + 600),
-    vaultAddress: at.vault,
+    vaultAddress: deployed.vault,
     ...fields,
   };
 }
@@ -107,7 +107,7 @@ async function execution(
   request: SolanaTransferRequest,
   {
     tokenProgram,
-    key = at.allocator,
+    key = deployed.allocator,
     message,
   }: { tokenProgram?: string; key?: SolanaKey; message?: Uint8Array } = {},
 ): Promise<readonly [PlainInstruction, PlainInstruction]> {
@@ -116,7 +116,7 @@ async function execution(
   const signedMessage = message ?? requestId;
   return [
     signatureCheckInstruction(key.address, signatureOf(key, signedMessage), signedMessage),
-    await executeInstruction(at, user.address, payload, requestId, tokenProgram),
+    await executeInstruction(deployed, user.address, payload, requestId, tokenProgram),
   ];
 }
 
@@ -151,23 +151,23 @@ test("only the upgrade authority can initialize, and only once", async () => {
   const stranger = await solanaKey();
   await askNode(node.url, "requestAirdrop", [stranger.address, 10_000_000_000]);
   const program = (await solanaKey()).address;
-  node.controls.addProgram(program, depositoryProgram(), at.owner.address);
+  node.controls.addProgram(program, depositoryProgram(), deployed.owner.address);
   await expect(initialize(program, { signer: stranger })).rejects.toThrow(custom(6003));
-  await initialize(program, { signer: at.owner });
+  await initialize(program, { signer: deployed.owner });
   node.controls.passSlots(1);
-  await expect(initialize(program, { signer: at.owner })).rejects.toThrow("AccountAlreadyInitialized");
+  await expect(initialize(program, { signer: deployed.owner })).rejects.toThrow("AccountAlreadyInitialized");
   const { depository } = await depositoryAccounts(program);
   const stored = node.controls.account(depository);
   expect(stored?.data.length).toBe(106);
-  expect(Buffer.from(stored?.data.subarray(8, 40) ?? [])).toEqual(base58Bytes(at.owner.address));
+  expect(Buffer.from(stored?.data.subarray(8, 40) ?? [])).toEqual(base58Bytes(deployed.owner.address));
   expect(Buffer.from(stored?.data.subarray(40, 72) ?? [])).toEqual(base58Bytes(recipient.address));
 });
 
 test("records the owner that the upgrade authority names, without the owner's signature", async () => {
   for (const owner of [(await solanaKey()).address, "1".repeat(32)]) {
     const program = (await solanaKey()).address;
-    node.controls.addProgram(program, depositoryProgram(), at.owner.address);
-    await initialize(program, { signer: at.owner, authority: at.owner.address, owner });
+    node.controls.addProgram(program, depositoryProgram(), deployed.owner.address);
+    await initialize(program, { signer: deployed.owner, authority: deployed.owner.address, owner });
     node.controls.passSlots(1);
     const { depository } = await depositoryAccounts(program);
     const { data } = node.controls.account(depository) ?? { data: new Uint8Array() };
@@ -180,11 +180,11 @@ test("the upgrade authority must sign, and must show the loader's own record of 
   await askNode(node.url, "requestAirdrop", [stranger.address, 10_000_000_000]);
   const program = (await solanaKey()).address;
   const strangerProgram = (await solanaKey()).address;
-  node.controls.addProgram(program, depositoryProgram(), at.owner.address);
+  node.controls.addProgram(program, depositoryProgram(), deployed.owner.address);
   node.controls.addProgram(strangerProgram, depositoryProgram(), stranger.address);
   const unsigned = initializeInstruction({
     ...(await depositoryAccounts(program)),
-    owner: at.owner.address,
+    owner: deployed.owner.address,
     allocator: stranger.address,
     programData: await programDataAddress(program),
     chainName: "solana",
@@ -199,7 +199,7 @@ test("the upgrade authority must sign, and must show the loader's own record of 
   const forged = (await solanaKey()).address;
   const record = node.controls.account(await programDataAddress(strangerProgram));
   if (record === undefined) throw new Error("program data account not found");
-  node.controls.setAccount(forged, { ...record, owner: at.program });
+  node.controls.setAccount(forged, { ...record, owner: deployed.program });
   await expect(initialize(program, { signer: stranger, programData: forged })).rejects.toThrow(custom(6021));
 });
 
@@ -210,22 +210,22 @@ test("a program without an upgrade authority cannot be initialized", async () =>
 });
 
 test("the domain is the hash of the name, the version, the chain and the program", () => {
-  const text = Buffer.concat([Buffer.from("Depository1solana"), base58Bytes(at.program)]);
-  expect(at.domain).toBe(`0x${createHash("sha256").update(text).digest("hex")}`);
+  const text = Buffer.concat([Buffer.from("Depository1solana"), base58Bytes(deployed.program)]);
+  expect(deployed.domain).toBe(`0x${createHash("sha256").update(text).digest("hex")}`);
 });
 
 test("deposited lamports arrive in the vault, and the event names the depositor, the amount and the id", async () => {
-  const before = await lamports(at.vault);
+  const before = await lamports(deployed.vault);
   const signature = await send(
     depositNativeInstruction({
-      pdas: at,
+      pdas: deployed,
       sender: user.address,
       depositor: recipient.address,
       amount: 5_000_000n,
       id: id(7),
     }),
   );
-  expect((await lamports(at.vault)) - before).toBe(5_000_000);
+  expect((await lamports(deployed.vault)) - before).toBe(5_000_000);
   const [event] = await eventsOf(signature);
   expect(event?.toString("hex")).toBe(
     `78f83d531f8e6b90${base58Bytes(recipient.address).toString("hex")}00404b4c0000000000${"07".repeat(32)}`,
@@ -238,7 +238,7 @@ test("deposited tokens of both programs arrive in the vault's token account, and
     [feeToken, 990_000n],
   ] as const) {
     const deposit = await depositTokenInstruction({
-      pdas: at,
+      pdas: deployed,
       sender: user.address,
       amount: 1_000_000n,
       id: id(8),
@@ -246,19 +246,19 @@ test("deposited tokens of both programs arrive in the vault's token account, and
       tokenProgram: mint.tokenProgram,
     });
     const signature = await send(deposit);
-    expect(await tokens(at.vault, mint)).toBe(receivedAmount);
+    expect(await tokens(deployed.vault, mint)).toBe(receivedAmount);
     const [event] = await eventsOf(signature);
     expect(event?.subarray(40, 73).toString("hex")).toBe(`01${base58Bytes(mint.mint).toString("hex")}`);
     expect(event?.readBigUInt64LE(73)).toBe(receivedAmount);
     // The second deposit uses the existing token account.
     await send({ ...deposit });
-    expect(await tokens(at.vault, mint)).toBe(2n * receivedAmount);
+    expect(await tokens(deployed.vault, mint)).toBe(2n * receivedAmount);
   }
 });
 
 test("refuses a deposit into another vault or another owner's token account, and one with truncated data", async () => {
   const stranger = await solanaKey();
-  const validDeposit = depositNativeInstruction({ pdas: at, sender: user.address, amount: 1n, id: id(9) });
+  const validDeposit = depositNativeInstruction({ pdas: deployed, sender: user.address, amount: 1n, id: id(9) });
   const withKey = (instruction: PlainInstruction, index: number, pubkey: string): PlainInstruction => ({
     ...instruction,
     keys: instruction.keys.map((key, keyIndex) => (keyIndex === index ? { ...key, pubkey } : key)),
@@ -267,7 +267,7 @@ test("refuses a deposit into another vault or another owner's token account, and
   await expect(send(withKey(validDeposit, 0, stranger.address))).rejects.toThrow(custom(6016));
   await expect(send({ ...validDeposit, data: validDeposit.data.slice(0, -2) })).rejects.toThrow("InvalidInstructionData");
   const tokenDeposit = await depositTokenInstruction({
-    pdas: at,
+    pdas: deployed,
     sender: user.address,
     amount: 1n,
     id: id(9),
@@ -278,11 +278,11 @@ test("refuses a deposit into another vault or another owner's token account, and
   await send(createTokensInstruction(user.address, strangerTokens, stranger.address, token));
   await expect(send(withKey(tokenDeposit, 6, strangerTokens))).rejects.toThrow(custom(6010));
   await expect(send(withKey(tokenDeposit, 7, feeToken.tokenProgram))).rejects.toThrow(custom(6001));
-  await expect(send(withKey(tokenDeposit, 7, at.program))).rejects.toThrow(custom(6002));
+  await expect(send(withKey(tokenDeposit, 7, deployed.program))).rejects.toThrow(custom(6002));
 });
 
 test("a request that the allocator signed is paid once, in lamports and in tokens of both programs", async () => {
-  await send(depositNativeInstruction({ pdas: at, sender: user.address, amount: 50_000_000n, id: id(1) }));
+  await send(depositNativeInstruction({ pdas: deployed, sender: user.address, amount: 50_000_000n, id: id(1) }));
   const before = await lamports(recipient.address);
   const request = aRequest();
   const signature = await send(...(await execution(request)));
@@ -312,7 +312,7 @@ test("lamports sent to a request's record account do not prevent its payment", a
   const recordAccount = payment.keys[7]?.pubkey ?? "";
   await askNode(node.url, "requestAirdrop", [recordAccount, 5_000_000]);
   await send(...(await execution(request)));
-  expect(node.controls.account(recordAccount)?.owner).toBe(at.program);
+  expect(node.controls.account(recordAccount)?.owner).toBe(deployed.program);
 });
 
 test("a request is paid only if the instruction before it checks the allocator's signature over exactly this request", async () => {
@@ -340,7 +340,7 @@ test("a signature check that reads its data from another instruction does not co
   const [, payment] = await execution(request);
   const real = signatureCheckInstruction(stranger.address, signatureOf(stranger, hash), hash);
   const forged = Buffer.from(
-    signatureCheckInstruction(at.allocator.address, signatureOf(stranger, hash), hash).data as Uint8Array,
+    signatureCheckInstruction(deployed.allocator.address, signatureOf(stranger, hash), hash).data as Uint8Array,
   );
   // The check reads key and signature from instruction 0.
   forged.writeUInt16LE(0, 4);
@@ -358,14 +358,14 @@ test("refuses to pay a request that expired, is for another domain, vault or rec
   await expect(send(...(await execution(aRequest({ vaultAddress: stranger.address }))))).rejects.toThrow(
     custom(6014),
   );
-  await expect(send(...(await execution(aRequest({ recipient: at.vault }))))).rejects.toThrow(custom(6009));
+  await expect(send(...(await execution(aRequest({ recipient: deployed.vault }))))).rejects.toThrow(custom(6009));
   const [check, payment] = await execution(aRequest());
   const diverted = {
     ...payment,
     keys: payment.keys.map((key, keyIndex) => (keyIndex === 2 ? { ...key, pubkey: stranger.address } : key)),
   };
   await expect(send(check, diverted)).rejects.toThrow(custom(6009));
-  const vaultBalance = BigInt(await lamports(at.vault));
+  const vaultBalance = BigInt(await lamports(deployed.vault));
   await expect(send(...(await execution(aRequest({ amount: vaultBalance }))))).rejects.toThrow(custom(6011));
   await expect(
     send(...(await execution(aRequest({ token: token.mint, amount: 10n ** 12n })))),

@@ -19,15 +19,15 @@ afterEach(async () => {
   await world.stop();
 });
 
-interface Due {
+interface FillableRequest {
   readonly agreed: Agreed;
   readonly recipient: Address;
 }
 
 /** Requests with a confirmed deposit whose fill has not started. */
-async function due(count: number, ask: Ask = {}): Promise<readonly Due[]> {
+async function makeFillable(count: number, ask: Ask = {}): Promise<readonly FillableRequest[]> {
   const { origin } = world;
-  const list: Due[] = [];
+  const list: FillableRequest[] = [];
   for (let n = 0; n < count; n++) {
     const recipient = world.anAddress();
     const agreed = await world.quote({ recipient, ...ask });
@@ -44,7 +44,7 @@ async function due(count: number, ask: Ask = {}): Promise<readonly Due[]> {
 }
 
 /** Fills all requests concurrently, like a worker with several jobs. */
-async function fillAll(by: WorkerServices, list: readonly Due[]): Promise<void> {
+async function fillAll(by: WorkerServices, list: readonly FillableRequest[]): Promise<void> {
   const together = { ...by, payTogether: by.payTogether ?? groupedPayments(by) };
   const ends = await Promise.allSettled(
     list.map(async ({ agreed }) => await pay(together, fillLeg, agreed.requestId)),
@@ -52,7 +52,7 @@ async function fillAll(by: WorkerServices, list: readonly Due[]): Promise<void> 
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
-async function expectEachOnce(list: readonly Due[], moment?: string): Promise<void> {
+async function expectEachOnce(list: readonly FillableRequest[], moment?: string): Promise<void> {
   for (const { agreed, recipient } of list) {
     expect(await world.untilFinal(agreed.requestId), moment).toMatchObject({ status: "success" });
     const amount = BigInt(agreed.answer.details.currencyOut.amount ?? 0);
@@ -63,7 +63,7 @@ async function expectEachOnce(list: readonly Due[], moment?: string): Promise<vo
 
 test("simultaneous fills get consecutive nonces in few commits, and each fill pays once even if it is started twice", async () => {
   const { services, destination, solver } = world;
-  const list = await due(10);
+  const list = await makeFillable(10);
   let commits = 0;
   const uow: WorkerServices["uow"] = {
     run: async (work) => {
@@ -90,12 +90,12 @@ test("simultaneous fills get consecutive nonces in few commits, and each fill pa
 });
 
 test("a fill that is planned with others has the same trace as one that is planned alone", async () => {
-  const list = await due(3);
+  const list = await makeFillable(3);
   const [alone, ...others] = list;
   if (alone === undefined) throw new Error("no request is due");
   await pay(world.services, fillLeg, alone.agreed.requestId);
   await fillAll(world.services, others);
-  const traceOf = async ({ agreed }: Due) =>
+  const traceOf = async ({ agreed }: FillableRequest) =>
     (
       await world.pool.query<{ event: string; detail: string }>(
         "select event, detail from request_events where request_id = $1 order by id",
@@ -108,7 +108,7 @@ test("a fill that is planned with others has the same trace as one that is plann
 
 test("as many simultaneous fills as the solver's balance covers get a nonce, and the others wait", async () => {
   const { services, destination, solver, usdc } = world;
-  const list = await due(4);
+  const list = await makeFillable(4);
   const amounts = list.map(({ agreed }) => BigInt(agreed.answer.details.currencyOut.amount ?? 0));
   const amountOfTwo = amounts.slice(0, 2).reduce((sum, amount) => sum + amount, 0n);
   const { pulse } = destination.connected;
@@ -133,7 +133,7 @@ test("as many simultaneous fills as the solver's balance covers get a nonce, and
 test("fills between different assets share a commit, and beyond the limit per minute each counts alone", async () => {
   const { services, destination, solver, clock } = world;
   // Each counts 100 USD.
-  const list = await due(5, { destinationCurrency: NATIVE_CURRENCY });
+  const list = await makeFillable(5, { destinationCurrency: NATIVE_CURRENCY });
   const open = async () => await services.reads.unsettledSlots(destination.chain.id, solver.address);
   const countedUsd = async () =>
     (
@@ -163,7 +163,7 @@ test("fills between different assets share a commit, and beyond the limit per mi
 test("a fill over the limit per minute waits, and the others of its batch share one commit", async () => {
   const { services, clock } = world;
   // Each of the first two counts 100 USD, the others nothing.
-  const list = [...(await due(2, { destinationCurrency: NATIVE_CURRENCY })), ...(await due(2))];
+  const list = [...(await makeFillable(2, { destinationCurrency: NATIVE_CURRENCY })), ...(await makeFillable(2))];
   let reservations = 0;
   const uow: WorkerServices["uow"] = {
     run: async (work) =>
@@ -190,7 +190,7 @@ test("a fill over the limit per minute waits, and the others of its batch share 
 });
 
 test("the same fill twice in one batch is paid once", async () => {
-  const [dueFill] = await due(1);
+  const [dueFill] = await makeFillable(1);
   if (dueFill === undefined) throw new Error("no request is due");
   const [plan] = await plansOf([dueFill]);
   if (plan === undefined) throw new Error("no request is due");
@@ -200,7 +200,7 @@ test("the same fill twice in one batch is paid once", async () => {
 });
 
 /** Plans these fills without sending them. */
-async function plansOf(list: readonly Due[], by = world.services): Promise<readonly WantedFill[]> {
+async function plansOf(list: readonly FillableRequest[], by = world.services): Promise<readonly WantedFill[]> {
   const fills = new Map<RequestId, WantedFill>();
   const noted: WorkerServices["payTogether"] = async (wanted) => {
     const fill = wanted as WantedFill;
@@ -212,7 +212,7 @@ async function plansOf(list: readonly Due[], by = world.services): Promise<reado
 }
 
 test("a fill that cannot be reserved fails alone, and the others of its batch are sent", async () => {
-  const list = await due(3);
+  const list = await makeFillable(3);
   const [broken, ...others] = await plansOf(list);
   if (broken === undefined) throw new Error("no request is due");
   const unknown: Address = "0x00000000000000000000000000000000000000ff";
@@ -225,7 +225,7 @@ test("a fill that cannot be reserved fails alone, and the others of its batch ar
 
 test("a fill whose checks are too old takes no nonce and is checked again", async () => {
   const { services, destination, solver } = world;
-  const list = await due(2);
+  const list = await makeFillable(2);
   const [old, fresh] = await plansOf(list);
   if (old === undefined || fresh === undefined) throw new Error("no request is due");
   const fills = [{ ...old, checkedAtMs: performance.now() - 21_000 }, fresh];
@@ -235,7 +235,7 @@ test("a fill whose checks are too old takes no nonce and is checked again", asyn
 });
 
 test("a plan for an orphaned deposit does not block another plan for the same request", async () => {
-  const [dueFill] = await due(1);
+  const [dueFill] = await makeFillable(1);
   if (dueFill === undefined) throw new Error("no request is due");
   const [plan] = await plansOf([dueFill]);
   if (plan?.basis.kind !== "deposit") throw new Error("no request is due");
@@ -265,7 +265,7 @@ const statesOf = async (): Promise<readonly string[]> =>
 
 test("fills of one block share the commit that makes them mined, and the one that makes them final", async () => {
   const { services, destination } = world;
-  const list = await due(6);
+  const list = await makeFillable(6);
   await fillAll(services, list);
   let commits = 0;
   const uow: WorkerServices["uow"] = {
@@ -289,7 +289,7 @@ test("fills of one block share the commit that makes them mined, and the one tha
 
 test("if the outcome of one fill cannot be stored, the outcomes of all other fills in the block are stored", async () => {
   const { services, destination, solver } = world;
-  const list = await due(3);
+  const list = await makeFillable(3);
   await fillAll(services, list);
   const [, broken] = await services.reads.unsettledSlots(destination.chain.id, solver.address);
   const uow: WorkerServices["uow"] = {
@@ -311,10 +311,10 @@ test("if the outcome of one fill cannot be stored, the outcomes of all other fil
 });
 
 test("whenever the process crashes while it stores the outcomes of fills together, each pays exactly once", async () => {
-  let list: readonly Due[] = [];
+  let list: readonly FillableRequest[] = [];
   const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
-      list = await due(2);
+      list = await makeFillable(2);
       const [first] = list;
       if (first === undefined) throw new Error("no request is due");
       await fillAll(world.services, list);
@@ -340,10 +340,10 @@ test("whenever the process crashes while it stores the outcomes of fills togethe
 }, 300_000);
 
 test("whenever the process crashes while it sends fills together, each fill pays exactly once", async () => {
-  let list: readonly Due[] = [];
+  let list: readonly FillableRequest[] = [];
   const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
-      list = await due(3);
+      list = await makeFillable(3);
       const [first] = list;
       if (first === undefined) throw new Error("no request is due");
       return first.agreed;

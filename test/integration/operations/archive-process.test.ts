@@ -375,11 +375,11 @@ test("refuses a folder that has archives of another database, and leaves them as
     expect(await filesOf()).toEqual(files);
     expect(await databases[1].archives()).toEqual([]);
     expect(await run(databases[0], folder), "its own folder again").toBe(0);
-    const other = join(folder, "other");
-    expect(await run(databases[1], other), "another folder").toBe(0);
+    const otherFolder = join(folder, "other");
+    expect(await run(databases[1], otherFolder), "another folder").toBe(0);
     for (const [database, to] of [
       [databases[0], folder],
-      [databases[1], other],
+      [databases[1], otherFolder],
     ] as const) {
       const text = await readFile(join(to, FIRST, "part-1", "manifest.json"), "utf8");
       expect((JSON.parse(text) as Manifest).database.name).toBe(new URL(database.url).pathname.slice(1));
