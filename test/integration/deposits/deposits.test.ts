@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<Agreed> =>
+const requestQuote = async (ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<Agreed> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
 
 const rawOf = async (hash: TxHash): Promise<TxHash> =>
@@ -38,7 +38,7 @@ const rawOf = async (hash: TxHash): Promise<TxHash> =>
  * Mines the approval and the deposit in one block. Returns the transactions, so that they can be mined again
  * in another block.
  */
-async function mined(agreed: Agreed): Promise<readonly TxHash[]> {
+async function mineDeposit(agreed: Agreed): Promise<readonly TxHash[]> {
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
   const { transactions } = await world.origin.client.getBlock();
@@ -51,7 +51,7 @@ async function mineAgain(raws: readonly TxHash[]): Promise<void> {
   await world.origin.mine();
 }
 
-const filledOnce = async (agreed: Agreed): Promise<void> => {
+const expectFilledOnce = async (agreed: Agreed): Promise<void> => {
   await world.work();
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
@@ -62,8 +62,8 @@ const filledOnce = async (agreed: Agreed): Promise<void> => {
 };
 
 test("a deposit that is reorged out before its fill leaves the request waiting, and is filled once when it is mined again", async () => {
-  const agreed = await agree();
-  const raws = await mined(agreed);
+  const agreed = await requestQuote();
+  const raws = await mineDeposit(agreed);
   await world.watch(world.origin);
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
 
@@ -83,42 +83,42 @@ test("a deposit that is reorged out before its fill leaves the request waiting, 
   await world.watch(world.origin);
   expect((await world.status(agreed.requestId)).status).toBe("pending");
   expect(await world.depositsOf(agreed.requestId)).toHaveLength(1);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("a deposit that a reorg moved into another block is filled once", async () => {
-  const agreed = await agree();
-  const raws = await mined(agreed);
+  const agreed = await requestQuote();
+  const raws = await mineDeposit(agreed);
   await world.watch(world.origin);
   await world.origin.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
   await mineAgain(raws);
   await world.watch(world.origin);
-  const [found, ...more] = await world.depositsOf(agreed.requestId);
-  expect(more).toEqual([]);
+  const [depositRecord, ...others] = await world.depositsOf(agreed.requestId);
+  expect(others).toEqual([]);
   const { number, hash } = await world.origin.client.getBlock();
-  expect(found).toMatchObject({ canonical: true, blockNumber: number, blockHash: hash });
-  await filledOnce(agreed);
+  expect(depositRecord).toMatchObject({ canonical: true, blockNumber: number, blockHash: hash });
+  await expectFilledOnce(agreed);
 });
 
 test("a deposit that is reorged out during its fill is reported as exposed, and mining it again changes nothing", async () => {
-  const agreed = await agree();
-  const raws = await mined(agreed);
+  const agreed = await requestQuote();
+  const raws = await mineDeposit(agreed);
   await world.watch(world.origin);
   await world.work();
   await world.origin.reorg(1);
   await world.watch(world.origin);
-  const isAgreed = ({ facts }: { facts: object }): boolean =>
+  const isOfRequest = ({ facts }: { facts: object }): boolean =>
     "requestId" in facts && facts.requestId === agreed.requestId;
-  expect(world.events.of("deposit_exposed").filter(isAgreed)).toHaveLength(1);
+  expect(world.events.of("deposit_exposed").filter(isOfRequest)).toHaveLength(1);
   expect((await world.status(agreed.requestId)).status).toBe("submitted");
   await mineAgain(raws);
   await world.watch(world.origin);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("a large deposit waits for its confirmations, and waits for them again after a reorg removed it", async () => {
-  const agreed = await agree({ amount: "20000000000" });
-  const raws = await mined(agreed);
+  const agreed = await requestQuote({ amount: "20000000000" });
+  const raws = await mineDeposit(agreed);
   await world.watch(world.origin);
   expect((await world.request(agreed.requestId)).state.name, "1 of 4").toBe("deposited");
   expect(await world.status(agreed.requestId)).toMatchObject({
@@ -142,12 +142,12 @@ test("a large deposit waits for its confirmations, and waits for them again afte
   await world.origin.mine();
   await world.watch(world.origin);
   expect((await world.request(agreed.requestId)).state.name, "4 of 4").toBe("fillable");
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("a deposit that a reorg moves into a newer block while its fill waits needs its confirmations again", async () => {
-  const agreed = await agree({ amount: "20000000000" });
-  const raws = await mined(agreed);
+  const agreed = await requestQuote({ amount: "20000000000" });
+  const raws = await mineDeposit(agreed);
   await world.origin.mine(3);
   await world.watch(world.origin);
   expect((await world.request(agreed.requestId)).state.name, "4 of 4").toBe("fillable");
@@ -162,11 +162,11 @@ test("a deposit that a reorg moves into a newer block while its fill waits needs
   await world.origin.mine(3);
   await world.watch(world.origin);
   expect((await world.request(agreed.requestId)).state.name, "4 of 4").toBe("fillable");
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 /** The user's wallet sends its deposit again, with another nonce and therefore another hash. */
-async function minedUnderAnotherHash(agreed: Agreed): Promise<void> {
+async function mineUnderAnotherHash(agreed: Agreed): Promise<void> {
   await world.origin.send(world.user, { to: world.anAddress(), value: 1n });
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
@@ -177,25 +177,25 @@ for (const [when, isMined] of [
   ["after its fill", true],
 ] as const)
   test(`a deposit under another hash replaces one that was reorged out ${when}`, async () => {
-    const agreed = await agree();
+    const agreed = await requestQuote();
     // The default for a hub file without `fillLeadSeconds`.
     const enginePolicy = { ...world.services.enginePolicy, fillLeadMs: 60_000 };
-    const settling = { ...world.services, enginePolicy };
-    await mined(agreed);
-    await world.watch(world.origin, settling);
-    await world.work(settling);
+    const withFillLead = { ...world.services, enginePolicy };
+    await mineDeposit(agreed);
+    await world.watch(world.origin, withFillLead);
+    await world.work(withFillLead);
     if (isMined) {
       await world.destination.mine();
-      await world.watch(world.destination, settling);
+      await world.watch(world.destination, withFillLead);
     }
     await world.origin.reorg(1);
-    if (isMined) await world.watch(world.origin, settling);
+    if (isMined) await world.watch(world.origin, withFillLead);
     world.clock.forward(12_000);
-    await minedUnderAnotherHash(agreed);
-    await world.watch(world.origin, settling);
-    await filledOnce(agreed);
-    const [first, second, ...more] = await world.depositsOf(agreed.requestId);
-    expect(more).toEqual([]);
+    await mineUnderAnotherHash(agreed);
+    await world.watch(world.origin, withFillLead);
+    await expectFilledOnce(agreed);
+    const [first, second, ...others] = await world.depositsOf(agreed.requestId);
+    expect(others).toEqual([]);
     expect(first).toMatchObject({ canonical: false, refundState: "none" });
     expect(second).toMatchObject({ canonical: true, disposition: "accepted" });
     expect((await world.request(agreed.requestId)).state.depositId).toBe(second?.id);
@@ -203,24 +203,24 @@ for (const [when, isMined] of [
   });
 
 test("a second deposit that waits for its refund replaces the first one if a reorg removes only the first", async () => {
-  const agreed = await agree();
-  await mined(agreed);
+  const agreed = await requestQuote();
+  await mineDeposit(agreed);
   await world.watch(world.origin);
   await world.work();
   await world.origin.reorg(1);
   // The transaction is reported before the watcher sees the reorg.
-  await minedUnderAnotherHash(agreed);
+  await mineUnderAnotherHash(agreed);
   const { transactions } = await world.origin.client.getBlock();
   const txHash = transactions.at(-1) ?? "0x";
   await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
   expect((await world.depositsOf(agreed.requestId))[1]).toMatchObject({ txHash, disposition: "refund" });
   await world.watch(world.origin);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
   expect((await world.depositsOf(agreed.requestId))[1]).toMatchObject({ txHash, disposition: "accepted" });
 });
 
 test("refunds a stranger's deposit once when it is orphaned and mined again, and never changes the request", async () => {
-  const agreed = await agree();
+  const agreed = await requestQuote();
   await deposit(world.origin, world.stranger, agreed, {
     depositor: world.stranger.address,
     amount: 5_000_000n,
@@ -242,20 +242,20 @@ test("refunds a stranger's deposit once when it is orphaned and mined again, and
 });
 
 test("a plain token transfer that carries the order id is a deposit", async () => {
-  const agreed = await agree({ explicitDeposit: false });
+  const agreed = await requestQuote({ explicitDeposit: false });
   expect(agreed.answer.steps.map(({ id }) => id)).toEqual(["deposit"]);
   const hash = await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
   expect((await world.status(agreed.requestId)).inTxHashes).toEqual([hash]);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("after downtime, reads all blocks in bounded ranges, in order, without skipping or recording anything twice", async () => {
-  const agreed: Agreed[] = [];
-  for (let at = 0; at < 4; at++) {
-    agreed.push(await agree());
-    await deposit(world.origin, world.user, agreed[at] as Agreed);
+  const requests: Agreed[] = [];
+  for (let n = 0; n < 4; n++) {
+    requests.push(await requestQuote());
+    await deposit(world.origin, world.user, requests[n] as Agreed);
     await world.origin.mine(4);
   }
   const scannedBefore = world.events.of("chain_scanned").length;
@@ -269,9 +269,9 @@ test("after downtime, reads all blocks in bounded ranges, in order, without skip
     expect((to as bigint) - (from as bigint)).toBeLessThan(5n);
     if (at > 0) expect(from).toBe((ranges[at - 1]?.["to"] as bigint) + 1n);
   }
-  for (const request of agreed) {
+  for (const request of requests) {
     expect(await world.depositsOf(request.requestId)).toHaveLength(1);
-    await filledOnce(request);
+    await expectFilledOnce(request);
   }
 });
 
@@ -292,7 +292,7 @@ test("after failed scans, block ranges grow with each committed range, before th
 });
 
 test("a crash between two block ranges neither repeats nor skips a range", async () => {
-  const agreed = await agree();
+  const agreed = await requestQuote();
   await world.origin.mine(4);
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine(8);
@@ -311,12 +311,12 @@ test("a crash between two block ranges neither repeats nor skips a range", async
   await expect(scanChain(dying, world.origin.connected, trail, head)).rejects.toThrow("ends here");
   await world.watch(world.origin);
   expect(await world.depositsOf(agreed.requestId)).toHaveLength(1);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("a reorg is reported once, by the commit that records it", async () => {
   const { origin, services } = world;
-  await mined(await agree());
+  await mineDeposit(await requestQuote());
   await world.watch(origin);
   await origin.reorg(1);
   const trail = await loadTrail(services, origin.connected);
@@ -339,7 +339,7 @@ test("a reorg is reported once, by the commit that records it", async () => {
 });
 
 test("of two concurrent watchers, one commits and the other finds the cursor moved, and no deposit counts twice", async () => {
-  const agreed = await agree();
+  const agreed = await requestQuote();
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
   const trail = await loadTrail(world.services, world.origin.connected);
@@ -355,11 +355,11 @@ test("of two concurrent watchers, one commits and the other finds the cursor mov
     agreed.requestId,
   ]);
   expect(rows).toHaveLength(1);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("a deposit that a client reports is recorded before the watcher reads its block, in which the watcher then finds nothing new", async () => {
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const txHash = await deposit(world.origin, world.user, agreed);
   const report = { chainId: world.origin.chain.id, txHash };
   expect(await indexTransaction(world.services, report)).toEqual({
@@ -372,11 +372,11 @@ test("a deposit that a client reports is recorded before the watcher reads its b
   await world.watch(world.origin);
   await indexTransaction(world.services, report);
   expect(await world.depositsOf(agreed.requestId)).toHaveLength(1);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("a reported deposit in a block that never became canonical is removed when the watcher reaches its height", async () => {
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const txHash = await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
   await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
@@ -404,7 +404,7 @@ async function staleNode(txHash: TxHash): Promise<typeof world.services> {
 }
 
 test("a lagging node cannot restore a deposit of a block that the watcher dropped", async () => {
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const txHash = await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
   const stale = await staleNode(txHash);
@@ -419,7 +419,7 @@ test("a lagging node cannot restore a deposit of a block that the watcher droppe
 
 test("blocks that are announced but not read do not confirm a reported deposit, because they may not contain it", async () => {
   const { origin } = world;
-  const agreed = await agree({ amount: "20000000000" });
+  const agreed = await requestQuote({ amount: "20000000000" });
   const txHash = await deposit(origin, world.user, agreed);
   await origin.mine();
   const { reader } = origin.connected.connection;
@@ -449,7 +449,7 @@ test("blocks that are announced but not read do not confirm a reported deposit, 
 
 test("a reported deposit counts scanned blocks as confirmations", async () => {
   const { origin } = world;
-  const agreed = await agree({ amount: "20000000000" });
+  const agreed = await requestQuote({ amount: "20000000000" });
   const txHash = await deposit(origin, world.user, agreed);
   await origin.mine(3);
   const blind = { ...origin.connected.connection.reader, depositsIn: async () => [] };
@@ -462,7 +462,7 @@ test("a reported deposit counts scanned blocks as confirmations", async () => {
   expect((await world.request(agreed.requestId)).state.name, "3 of 4 read").toBe("deposited");
   await world.watch(origin);
   expect((await world.request(agreed.requestId)).state.name, "4 of 4 read").toBe("fillable");
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("a report of a transaction that is unknown, failed or contains no deposit changes nothing", async () => {
@@ -486,11 +486,11 @@ test("a report of a transaction that is unknown, failed or contains no deposit c
 });
 
 test("native tokens deposited with the order id are filled in another currency", async () => {
-  const agreed = await agree({ originCurrency: NATIVE_CURRENCY, amount: "40000000000000000" });
+  const agreed = await requestQuote({ originCurrency: NATIVE_CURRENCY, amount: "40000000000000000" });
   await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 /** The deposits in blocks above `since`, according to the chain's logs and to the table. */
@@ -551,7 +551,7 @@ async function aPiledBlock(): Promise<PiledBlock> {
 async function pileBlock(): Promise<PiledBlock> {
   const { origin, stranger } = world;
   const since = await origin.client.getBlockNumber();
-  const [named, honest] = [await agree(), await agree()];
+  const [named, honest] = [await requestQuote(), await requestQuote()];
   const { orderId: id } = named.terms;
   await pileDeposits(origin, stranger, { depositor: world.anAddress(), id, count: 600 });
   await deposit(origin, world.user, honest);
@@ -580,7 +580,7 @@ test("a block of hundreds of deposits is committed in slices, and a crash betwee
   expect(await world.services.reads.cursor(origin.chain.id)).toMatchObject({ number: head.number });
   expect(await jobsOf(honest.requestId)).toBe(1);
   expect((await world.status(named.requestId)).status).toBe("waiting");
-  await filledOnce(honest);
+  await expectFilledOnce(honest);
 });
 
 /**
@@ -604,7 +604,7 @@ async function callsFor(deposits: readonly (readonly [Agreed, count: number])[])
 
 test("many deposits in one block are recorded and confirmed in as many database calls as one", async () => {
   const large = { amount: "2000000000" };
-  const [alone, ...others] = await Promise.all(Array.from({ length: 9 }, async () => await agree(large)));
+  const [alone, ...others] = await Promise.all(Array.from({ length: 9 }, async () => await requestQuote(large)));
   if (alone === undefined) throw new Error("invariant violated: no quote");
   const singleCalls = await callsFor([[alone, 1]]);
   expect(await callsFor(others.map((agreed) => [agreed, 1]))).toEqual(singleCalls);
@@ -616,7 +616,7 @@ test("many deposits in one block are recorded and confirmed in as many database 
 });
 
 test("several deposits for each of several requests are judged in their order", async () => {
-  const [first, second] = [await agree(), await agree()];
+  const [first, second] = [await requestQuote(), await requestQuote()];
   await callsFor([
     [first, 3],
     [second, 2],
@@ -653,7 +653,7 @@ test("a client's report is recorded between two slices of a block that is being 
   const { logged, stored } = await loggedAndStored(since);
   expect(stored).toEqual(logged);
   expect(await jobsOf(honest.requestId)).toBe(1);
-  await filledOnce(honest);
+  await expectFilledOnce(honest);
 });
 
 test("a reorg between two slices of a block removes the committed slices", async () => {
@@ -670,13 +670,13 @@ test("a reorg between two slices of a block removes the committed slices", async
   const { logged, stored } = await loggedAndStored(since);
   expect(logged).toHaveLength(601);
   expect(stored).toEqual(logged);
-  await filledOnce(honest);
+  await expectFilledOnce(honest);
 });
 
 test("the last slice of a block undoes a report about an orphaned block", async () => {
   const { origin } = world;
   await world.watch(origin);
-  const gone = await agree();
+  const gone = await requestQuote();
   const txHash = await deposit(origin, world.user, gone);
   await origin.mine();
   const stale = await staleNode(txHash);
@@ -691,7 +691,7 @@ test("the last slice of a block undoes a report about an orphaned block", async 
   const { logged, stored } = await loggedAndStored(since - 1n);
   expect(stored).toEqual(logged);
   expect(await world.status(gone.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
-  await filledOnce(honest);
+  await expectFilledOnce(honest);
   expect(await world.services.reads.slotOfLeg("fill", gone.requestId)).toBeUndefined();
 });
 
@@ -710,7 +710,7 @@ test("a report that moves a deposit back to an orphaned block between two slices
   const { logged, stored } = await loggedAndStored(since);
   expect(logged).toHaveLength(601);
   expect(stored).toEqual(logged);
-  await filledOnce(honest);
+  await expectFilledOnce(honest);
 });
 
 const aHash = (): Hex => `0x${randomBytes(32).toString("hex")}`;
@@ -748,8 +748,8 @@ test("after a crash between slices of an orphaned branch, only the canonical bra
   const { origin } = world;
   await world.watch(origin);
   const since = await origin.client.getBlockNumber();
-  const [lasting, phantom] = [await agree(), await agree()];
-  await mined(lasting);
+  const [lasting, phantom] = [await requestQuote(), await requestQuote()];
+  await mineDeposit(lasting);
   await world.watch(origin);
   const trail = await loadTrail(world.services, origin.connected);
   const branch = await anotherBranch(await newestFact(lasting), phantom);
@@ -763,13 +763,13 @@ test("after a crash between slices of an orphaned branch, only the canonical bra
   expect(logged).toHaveLength(1);
   expect(stored).toEqual(logged);
   expect(await world.status(phantom.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
-  await filledOnce(lasting);
+  await expectFilledOnce(lasting);
 });
 
 test("when two leaders commit slices of two branches, the scan that started last wins", async () => {
   const { origin } = world;
   const { since, honest } = await aPiledBlock();
-  const phantom = await agree();
+  const phantom = await requestQuote();
   const trail = await loadTrail(world.services, origin.connected);
   const head = await origin.announce();
   const branch = await anotherBranch(await newestFact(honest), phantom);
@@ -786,7 +786,7 @@ test("when two leaders commit slices of two branches, the scan that started last
   expect(logged).toHaveLength(601);
   expect(stored).toEqual(logged);
   expect((await world.status(phantom.requestId)).status).toBe("waiting");
-  await filledOnce(honest);
+  await expectFilledOnce(honest);
 });
 
 for (const dies of [-1, 1, 2])
@@ -810,7 +810,7 @@ for (const dies of [-1, 1, 2])
     expect(stored).toEqual(logged);
     expect(world.events.of("deposit_removed")).toHaveLength(removed);
     expect((await world.status(named.requestId)).status).toBe("waiting");
-    await filledOnce(honest);
+    await expectFilledOnce(honest);
   });
 
 test("the second reading of a final block records, in slices, the deposits that a lagging node hid", async () => {
@@ -841,13 +841,13 @@ test("the second reading of a final block records, in slices, the deposits that 
   expect(stored).toEqual(logged);
   // One event for the usual deposit, and one per commit for the others.
   expect(world.events.of("deposit_missed").length - missed).toBeLessThanOrEqual(4);
-  await filledOnce(honest);
+  await expectFilledOnce(honest);
 });
 
 test("reports unrefundable deposits once per transaction, without jobs or alarms", async () => {
   const { origin, stranger } = world;
   await world.watch(origin);
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const [depositor, unknown] = [world.anAddress(), `0x${"77".repeat(32)}`] as const;
   const piles = [
     await pileDeposits(origin, stranger, { depositor, id: agreed.terms.orderId, count: 3 }),
@@ -889,13 +889,13 @@ test("reports unrefundable deposits once per transaction, without jobs or alarms
   await deposit(origin, world.user, agreed);
   await origin.mine();
   await world.watch(origin);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("a request's history lists twenty of the strangers' deposits that are too small to refund, and all others", async () => {
   const { origin, stranger, pool } = world;
   await world.watch(origin);
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const { orderId: id } = agreed.terms;
   await pileDeposits(origin, stranger, { depositor: world.anAddress(), id, count: 30 });
   await origin.mine();
@@ -912,7 +912,7 @@ test("a request's history lists twenty of the strangers' deposits that are too s
 test("one-wei deposits are checked one by one while their refund cost is unknown", async () => {
   const { origin, stranger, prices } = world;
   await world.watch(origin);
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const { orderId: id } = agreed.terms;
   prices.set("ethereum", undefined);
   await pileDeposits(origin, stranger, { depositor: world.anAddress(), id, count: 2 });
@@ -937,7 +937,7 @@ test("one-wei deposits are checked one by one while their refund cost is unknown
 test("reports that wait for a chain's scan are answered in time, and leave database connections to others", async () => {
   const { origin, stranger, services, pool } = world;
   await world.watch(origin);
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const chainId = origin.chain.id;
   const passed = await deposit(origin, world.user, agreed);
   const lost = await pileDeposits(origin, stranger, {
@@ -966,7 +966,7 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
   try {
     const reports = Promise.all(ahead.map(async (txHash) => await report(txHash, "mallory")));
     // Of the pool's eight connections one scans and two wait for that scan.
-    await Promise.all(Array.from({ length: 10 }, async () => await agree()));
+    await Promise.all(Array.from({ length: 10 }, async () => await requestQuote()));
     const waits = await pool.query(
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
     );
@@ -997,7 +997,7 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
 test("reports a transaction as indexed if the scan recorded it while the report waited", async () => {
   const { origin, services } = world;
   const chainId = origin.chain.id;
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const txHash = await deposit(origin, world.user, agreed);
   await origin.mine();
   const uow: UnitOfWork = {
@@ -1009,5 +1009,5 @@ test("reports a transaction as indexed if the scan recorded it while the report 
   expect(await indexTransaction({ ...services, uow }, { chainId, txHash })).toEqual({
     message: "Transaction indexed",
   });
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });

@@ -260,7 +260,7 @@ function createPayouts(depository: LighterWallet) {
       payload: encodeLighterTransfer(transfer),
       withdrawalId: keccak256(stringToBytes(lighterTransferText(transfer))),
       transfer,
-      instead: sendInstead,
+      sendInstead,
       execute: async () => await depository.send(transfer),
       expire: async () => void (await sendInstead({ toAccountIndex: SECOND_RECIPIENT, amount: 1n })),
     };
