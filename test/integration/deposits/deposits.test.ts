@@ -265,9 +265,9 @@ test("after downtime, reads all blocks in bounded ranges, in order, without skip
     .slice(scannedBefore)
     .map(({ facts }) => facts);
   expect(ranges.length).toBeGreaterThanOrEqual(3);
-  for (const [at, { from, to }] of ranges.entries()) {
+  for (const [index, { from, to }] of ranges.entries()) {
     expect((to as bigint) - (from as bigint)).toBeLessThan(5n);
-    if (at > 0) expect(from).toBe((ranges[at - 1]?.["to"] as bigint) + 1n);
+    if (index > 0) expect(from).toBe((ranges[index - 1]?.["to"] as bigint) + 1n);
   }
   for (const request of requests) {
     expect(await world.depositsOf(request.requestId)).toHaveLength(1);
@@ -281,7 +281,7 @@ test("after failed scans, block ranges grow with each committed range, before th
   await origin.mine(64);
   const trail = await loadTrail(world.services, origin.connected);
   const pace = createScanPace(500, () => 0);
-  for (let at = 0; at < 6; at++) pace.noteFailure();
+  for (let n = 0; n < 6; n++) pace.noteFailure();
   const scannedBefore = world.events.of("chain_scanned").length;
   await scanChain(world.services, origin.connected, trail, await origin.announce(), pace);
   const sizes = world.events
@@ -321,7 +321,7 @@ test("a reorg is reported once, by the commit that records it", async () => {
   await origin.reorg(1);
   const trail = await loadTrail(services, origin.connected);
   const head = await origin.announce();
-  const reported = world.events.of("reorg").length;
+  const reorgsBefore = world.events.of("reorg").length;
   const dying = {
     ...services,
     uow: {
@@ -333,9 +333,9 @@ test("a reorg is reported once, by the commit that records it", async () => {
     },
   };
   await expect(scanChain(dying, origin.connected, trail, head)).rejects.toThrow("ends here");
-  expect(world.events.of("reorg")).toHaveLength(reported);
+  expect(world.events.of("reorg")).toHaveLength(reorgsBefore);
   await scanChain(services, origin.connected, trail, head);
-  expect(world.events.of("reorg")).toHaveLength(reported + 1);
+  expect(world.events.of("reorg")).toHaveLength(reorgsBefore + 1);
 });
 
 test("of two concurrent watchers, one commits and the other finds the cursor moved, and no deposit counts twice", async () => {
@@ -494,7 +494,7 @@ test("native tokens deposited with the order id are filled in another currency",
 });
 
 /** The deposits in blocks above `since`, according to the chain's logs and to the table. */
-async function loggedAndStored(since: bigint): Promise<{ logged: string[]; stored: string[] }> {
+async function readLoggedAndStored(since: bigint): Promise<{ logged: string[]; stored: string[] }> {
   const { chain, client, connected } = world.origin;
   const to = await client.getBlockNumber();
   const logged = await connected.connection.reader.depositsIn({ from: since + 1n, to, hashes: new Map() });
@@ -515,8 +515,8 @@ async function loggedAndStored(since: bigint): Promise<{ logged: string[]; store
  * The services of a process that crashes before its database transaction with the index `dies`, from 0; -1:
  * never. `between` runs before each transaction but the first.
  */
-function crashing(
-  dies: number,
+function servicesCrashingAt(
+  crashIndex: number,
   between: () => Promise<unknown> = async () => undefined,
 ): typeof world.services {
   let commits = 0;
@@ -524,7 +524,7 @@ function crashing(
     ...world.services,
     uow: {
       run: async (work) => {
-        if (commits++ === dies) throw new Error("the process ends here");
+        if (commits++ === crashIndex) throw new Error("the process ends here");
         if (commits > 1) await between();
         return await world.services.uow.run(work);
       },
@@ -536,19 +536,19 @@ const jobsOf = async (text: string): Promise<number> =>
   (await world.pool.query("select from outbox where payload like '%' || $1 || '%'", [text])).rows.length;
 
 /** A block with 600 one-wei deposits by a stranger that name a request, followed by a usual deposit. */
-interface PiledBlock {
+interface CrowdedBlock {
   readonly since: bigint;
   readonly named: Agreed;
   readonly honest: Agreed;
   readonly raws: readonly TxHash[];
 }
 
-async function aPiledBlock(): Promise<PiledBlock> {
+async function aCrowdedBlock(): Promise<CrowdedBlock> {
   await world.watch(world.origin);
-  return await pileBlock();
+  return await mineCrowdedBlock();
 }
 
-async function pileBlock(): Promise<PiledBlock> {
+async function mineCrowdedBlock(): Promise<CrowdedBlock> {
   const { origin, stranger } = world;
   const since = await origin.client.getBlockNumber();
   const [named, honest] = [await requestQuote(), await requestQuote()];
@@ -562,21 +562,21 @@ async function pileBlock(): Promise<PiledBlock> {
 
 test("a block of hundreds of deposits is committed in slices, and a crash between two slices neither loses nor repeats a deposit", async () => {
   const { origin } = world;
-  const { since, named, honest } = await aPiledBlock();
-  const { logged } = await loggedAndStored(since);
+  const { since, named, honest } = await aCrowdedBlock();
+  const { logged } = await readLoggedAndStored(since);
   expect(logged).toHaveLength(601);
   const trail = await loadTrail(world.services, origin.connected);
   const head = await origin.announce();
-  for (const [dies, stored] of [
+  for (const [crashIndex, stored] of [
     [1, 250],
     [2, 500],
   ] as const) {
-    await expect(scanChain(crashing(dies), origin.connected, trail, head)).rejects.toThrow("ends here");
-    expect((await loggedAndStored(since)).stored).toHaveLength(stored);
+    await expect(scanChain(servicesCrashingAt(crashIndex), origin.connected, trail, head)).rejects.toThrow("ends here");
+    expect((await readLoggedAndStored(since)).stored).toHaveLength(stored);
     expect(await world.services.reads.cursor(origin.chain.id)).toMatchObject({ number: since });
   }
   await world.watch(origin);
-  expect((await loggedAndStored(since)).stored).toEqual(logged);
+  expect((await readLoggedAndStored(since)).stored).toEqual(logged);
   expect(await world.services.reads.cursor(origin.chain.id)).toMatchObject({ number: head.number });
   expect(await jobsOf(honest.requestId)).toBe(1);
   expect((await world.status(named.requestId)).status).toBe("waiting");
@@ -586,17 +586,17 @@ test("a block of hundreds of deposits is committed in slices, and a crash betwee
 /**
  * The database calls of two scans: that of the block with these deposits, and that of their confirmation.
  */
-async function callsFor(deposits: readonly (readonly [Agreed, count: number])[]): Promise<string[][]> {
+async function databaseCallsFor(deposits: readonly (readonly [Agreed, count: number])[]): Promise<string[][]> {
   const { origin, user } = world;
   await world.watch(origin);
   for (const [agreed, count] of deposits) for (let n = 0; n < count; n++) await deposit(origin, user, agreed);
   const scans: string[][] = [];
-  for (const seen of ["in its block", "confirmed"]) {
+  for (const moment of ["in its block", "confirmed"]) {
     await origin.mine();
     const process = crashingServices(world.services);
     const trail = await loadTrail(world.services, origin.connected);
     await scanChain(process, origin.connected, trail, await origin.announce());
-    expect(process.moments.length, seen).toBeGreaterThan(0);
+    expect(process.moments.length, moment).toBeGreaterThan(0);
     scans.push([...process.moments]);
   }
   return scans;
@@ -606,8 +606,8 @@ test("many deposits in one block are recorded and confirmed in as many database 
   const large = { amount: "2000000000" };
   const [alone, ...others] = await Promise.all(Array.from({ length: 9 }, async () => await requestQuote(large)));
   if (alone === undefined) throw new Error("invariant violated: no quote");
-  const singleCalls = await callsFor([[alone, 1]]);
-  expect(await callsFor(others.map((agreed) => [agreed, 1]))).toEqual(singleCalls);
+  const singleCalls = await databaseCallsFor([[alone, 1]]);
+  expect(await databaseCallsFor(others.map((agreed) => [agreed, 1]))).toEqual(singleCalls);
   for (const { requestId } of [alone, ...others]) {
     expect((await world.request(requestId)).state.name).toBe("fillable");
     expect(await jobsOf(requestId)).toBe(1);
@@ -617,7 +617,7 @@ test("many deposits in one block are recorded and confirmed in as many database 
 
 test("several deposits for each of several requests are judged in their order", async () => {
   const [first, second] = [await requestQuote(), await requestQuote()];
-  await callsFor([
+  await databaseCallsFor([
     [first, 3],
     [second, 2],
   ]);
@@ -631,16 +631,16 @@ test("several deposits for each of several requests are judged in their order", 
     expect(deposits).toHaveLength(count);
     expect(state).toMatchObject({ name: "fillable", depositId: accepted?.id });
     expect(accepted).toMatchObject({ disposition: "accepted" });
-    for (const found of refunded)
-      expect(found).toMatchObject({ disposition: "refund", reason: "DOUBLE_SPEND" });
-    expect(inTxHashes).toEqual([accepted, ...refunded].map((found) => found?.txHash));
+    for (const depositRecord of refunded)
+      expect(depositRecord).toMatchObject({ disposition: "refund", reason: "DOUBLE_SPEND" });
+    expect(inTxHashes).toEqual([accepted, ...refunded].map((depositRecord) => depositRecord?.txHash));
     expect(await jobsOf(requestId)).toBe(1);
   }
 });
 
 test("a client's report is recorded between two slices of a block that is being scanned", async () => {
   const { origin } = world;
-  const { since, honest, raws } = await aPiledBlock();
+  const { since, honest, raws } = await aCrowdedBlock();
   const trail = await loadTrail(world.services, origin.connected);
   const head = await origin.announce();
   const { transactions } = await origin.client.getBlock();
@@ -648,9 +648,9 @@ test("a client's report is recorded between two slices of a block that is being 
   const answers: string[] = [];
   const report = async () =>
     answers.push((await indexTransaction(world.services, { chainId: origin.chain.id, txHash })).message);
-  await scanChain(crashing(-1, report), origin.connected, trail, head);
+  await scanChain(servicesCrashingAt(-1, report), origin.connected, trail, head);
   expect(answers).toEqual(["Transaction indexed", "Transaction indexed"]);
-  const { logged, stored } = await loggedAndStored(since);
+  const { logged, stored } = await readLoggedAndStored(since);
   expect(stored).toEqual(logged);
   expect(await jobsOf(honest.requestId)).toBe(1);
   await expectFilledOnce(honest);
@@ -658,16 +658,16 @@ test("a client's report is recorded between two slices of a block that is being 
 
 test("a reorg between two slices of a block removes the committed slices", async () => {
   const { origin } = world;
-  const { since, honest, raws } = await aPiledBlock();
+  const { since, honest, raws } = await aCrowdedBlock();
   const trail = await loadTrail(world.services, origin.connected);
-  await expect(scanChain(crashing(1), origin.connected, trail, await origin.announce())).rejects.toThrow();
+  await expect(scanChain(servicesCrashingAt(1), origin.connected, trail, await origin.announce())).rejects.toThrow();
   await origin.reorg(1);
   await world.watch(origin);
-  expect(await loggedAndStored(since)).toEqual({ logged: [], stored: [] });
+  expect(await readLoggedAndStored(since)).toEqual({ logged: [], stored: [] });
   expect(await world.status(honest.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
   await mineAgain(raws);
   await world.watch(origin);
-  const { logged, stored } = await loggedAndStored(since);
+  const { logged, stored } = await readLoggedAndStored(since);
   expect(logged).toHaveLength(601);
   expect(stored).toEqual(logged);
   await expectFilledOnce(honest);
@@ -676,28 +676,28 @@ test("a reorg between two slices of a block removes the committed slices", async
 test("the last slice of a block undoes a report about an orphaned block", async () => {
   const { origin } = world;
   await world.watch(origin);
-  const gone = await requestQuote();
-  const txHash = await deposit(origin, world.user, gone);
+  const orphaned = await requestQuote();
+  const txHash = await deposit(origin, world.user, orphaned);
   await origin.mine();
   const stale = await staleNode(txHash);
   await origin.reorg(1);
-  const { since, honest } = await pileBlock();
+  const { since, honest } = await mineCrowdedBlock();
   const trail = await loadTrail(world.services, origin.connected);
   const reports: string[] = [];
   const report = async () =>
     reports.push((await indexTransaction(stale, { chainId: origin.chain.id, txHash })).message);
-  await scanChain(crashing(-1, report), origin.connected, trail, await origin.announce());
+  await scanChain(servicesCrashingAt(-1, report), origin.connected, trail, await origin.announce());
   expect(reports).toEqual(["Transaction indexed", "Transaction indexed"]);
-  const { logged, stored } = await loggedAndStored(since - 1n);
+  const { logged, stored } = await readLoggedAndStored(since - 1n);
   expect(stored).toEqual(logged);
-  expect(await world.status(gone.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+  expect(await world.status(orphaned.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
   await expectFilledOnce(honest);
-  expect(await world.services.reads.slotOfLeg("fill", gone.requestId)).toBeUndefined();
+  expect(await world.services.reads.slotOfLeg("fill", orphaned.requestId)).toBeUndefined();
 });
 
 test("a report that moves a deposit back to an orphaned block between two slices is corrected by the last one", async () => {
   const { origin } = world;
-  const { since, honest, raws } = await aPiledBlock();
+  const { since, honest, raws } = await aCrowdedBlock();
   await world.watch(origin);
   const { transactions } = await origin.client.getBlock();
   const txHash = transactions[raws.length - 1] ?? "0x";
@@ -706,8 +706,8 @@ test("a report that moves a deposit back to an orphaned block between two slices
   await mineAgain(raws);
   const trail = await loadTrail(world.services, origin.connected);
   const report = async () => await indexTransaction(stale, { chainId: origin.chain.id, txHash });
-  await scanChain(crashing(-1, report), origin.connected, trail, await origin.announce());
-  const { logged, stored } = await loggedAndStored(since);
+  await scanChain(servicesCrashingAt(-1, report), origin.connected, trail, await origin.announce());
+  const { logged, stored } = await readLoggedAndStored(since);
   expect(logged).toHaveLength(601);
   expect(stored).toEqual(logged);
   await expectFilledOnce(honest);
@@ -719,13 +719,13 @@ const aHash = (): Hex => `0x${randomBytes(32).toString("hex")}`;
  * A node with another newest block. The block has a deposit for the quoted order, copied from `model`, and
  * 300 one-unit deposits for unknown orders.
  */
-async function anotherBranch(model: DepositFact, { terms }: Agreed) {
+async function startBranch(model: DepositFact, { terms }: Agreed) {
   const { connected, announce } = world.origin;
   const { connection } = connected;
   const head = { ...(await announce()), hash: aHash() };
-  const facts = Array.from({ length: 301 }, (_, at) => ({
+  const facts = Array.from({ length: 301 }, (_, index) => ({
     ...model,
-    ...(at === 0 ? { id: terms.orderId } : { id: aHash(), amount: 1n, depositor: world.anAddress() }),
+    ...(index === 0 ? { id: terms.orderId } : { id: aHash(), amount: 1n, depositor: world.anAddress() }),
     txHash: aHash(),
     blockNumber: head.number,
     blockHash: head.hash,
@@ -752,14 +752,14 @@ test("after a crash between slices of an orphaned branch, only the canonical bra
   await mineDeposit(lasting);
   await world.watch(origin);
   const trail = await loadTrail(world.services, origin.connected);
-  const branch = await anotherBranch(await newestFact(lasting), phantom);
-  await expect(scanChain(crashing(1), branch.connected, trail, branch.head)).rejects.toThrow("ends here");
+  const branch = await startBranch(await newestFact(lasting), phantom);
+  await expect(scanChain(servicesCrashingAt(1), branch.connected, trail, branch.head)).rejects.toThrow("ends here");
   expect((await world.request(phantom.requestId)).state.name).toBe("fillable");
   expect((await world.request(lasting.requestId)).state.name).toBe("quoted");
 
   await origin.mine();
   await world.watch(origin);
-  const { logged, stored } = await loggedAndStored(since);
+  const { logged, stored } = await readLoggedAndStored(since);
   expect(logged).toHaveLength(1);
   expect(stored).toEqual(logged);
   expect(await world.status(phantom.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
@@ -768,44 +768,44 @@ test("after a crash between slices of an orphaned branch, only the canonical bra
 
 test("when two leaders commit slices of two branches, the scan that started last wins", async () => {
   const { origin } = world;
-  const { since, honest } = await aPiledBlock();
+  const { since, honest } = await aCrowdedBlock();
   const phantom = await requestQuote();
   const trail = await loadTrail(world.services, origin.connected);
   const head = await origin.announce();
-  const branch = await anotherBranch(await newestFact(honest), phantom);
+  const branch = await startBranch(await newestFact(honest), phantom);
   let scans = 0;
-  const another = async (): Promise<void> => {
+  const scanBranch = async (): Promise<void> => {
     if (scans++ > 0) return;
-    await expect(scanChain(crashing(1), branch.connected, trail, branch.head)).rejects.toThrow("ends here");
+    await expect(scanChain(servicesCrashingAt(1), branch.connected, trail, branch.head)).rejects.toThrow("ends here");
   };
-  const scan = scanChain(crashing(-1, another), origin.connected, trail, head);
+  const scan = scanChain(servicesCrashingAt(-1, scanBranch), origin.connected, trail, head);
   await expect(scan).rejects.toThrow(TrailMoved);
 
   await world.watch(origin);
-  const { logged, stored } = await loggedAndStored(since);
+  const { logged, stored } = await readLoggedAndStored(since);
   expect(logged).toHaveLength(601);
   expect(stored).toEqual(logged);
   expect((await world.status(phantom.requestId)).status).toBe("waiting");
   await expectFilledOnce(honest);
 });
 
-for (const dies of [-1, 1, 2])
-  test(`a reorg that moves a block of hundreds of deposits removes none of them${dies < 0 ? "" : `, with a crash after slice ${dies}`}`, async () => {
+for (const crashIndex of [-1, 1, 2])
+  test(`a reorg that moves a block of hundreds of deposits removes none of them${crashIndex < 0 ? "" : `, with a crash after slice ${crashIndex}`}`, async () => {
     const { origin } = world;
-    const { since, named, honest, raws } = await aPiledBlock();
+    const { since, named, honest, raws } = await aCrowdedBlock();
     await world.watch(origin);
     expect((await world.request(honest.requestId)).state.name).toBe("fillable");
     await origin.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
     await mineAgain(raws);
     const trail = await loadTrail(world.services, origin.connected);
     const removed = world.events.of("deposit_removed").length;
-    const scan = scanChain(crashing(dies), origin.connected, trail, await origin.announce());
-    if (dies < 0) await scan;
+    const scan = scanChain(servicesCrashingAt(crashIndex), origin.connected, trail, await origin.announce());
+    if (crashIndex < 0) await scan;
     else {
       await expect(scan).rejects.toThrow("ends here");
       await world.watch(origin);
     }
-    const { logged, stored } = await loggedAndStored(since);
+    const { logged, stored } = await readLoggedAndStored(since);
     expect(logged).toHaveLength(601);
     expect(stored).toEqual(logged);
     expect(world.events.of("deposit_removed")).toHaveLength(removed);
@@ -815,7 +815,7 @@ for (const dies of [-1, 1, 2])
 
 test("the second reading of a final block records, in slices, the deposits that a lagging node hid", async () => {
   const { origin } = world;
-  const { since, honest } = await aPiledBlock();
+  const { since, honest } = await aCrowdedBlock();
   const { connection } = origin.connected;
   const reader = { ...connection.reader, depositsIn: async () => [] };
   const lagging = { ...origin.connected, connection: { ...connection, reader } };
@@ -826,18 +826,18 @@ test("the second reading of a final block records, in slices, the deposits that 
     await loadTrail(world.services, origin.connected),
     await origin.announce(),
   );
-  expect((await loggedAndStored(since)).stored).toEqual([]);
+  expect((await readLoggedAndStored(since)).stored).toEqual([]);
   const final = { ...origin.connected, chain: { ...origin.chain, finalityBlocks: 1 } };
   const missed = world.events.of("deposit_missed").length;
   await world.pool.query("update chain_cursors set rechecked_block = $1 where chain_id = $2", [
     since,
     origin.chain.id,
   ]);
-  await expect(recheckFinalBlocks(crashing(1), final, trail)).rejects.toThrow("ends here");
-  expect((await loggedAndStored(since)).stored).toHaveLength(250);
+  await expect(recheckFinalBlocks(servicesCrashingAt(1), final, trail)).rejects.toThrow("ends here");
+  expect((await readLoggedAndStored(since)).stored).toHaveLength(250);
   expect(await world.services.reads.recheckedBlock(origin.chain.id)).toBe(since);
   await recheckFinalBlocks(world.services, final, trail);
-  const { logged, stored } = await loggedAndStored(since);
+  const { logged, stored } = await readLoggedAndStored(since);
   expect(stored).toEqual(logged);
   // One event for the usual deposit, and one per commit for the others.
   expect(world.events.of("deposit_missed").length - missed).toBeLessThanOrEqual(4);
@@ -865,12 +865,12 @@ test("reports unrefundable deposits once per transaction, without jobs or alarms
     agreed.requestId,
   ]);
   expect(trace.rows).toEqual([]);
-  const ever = { sinceBeforeMs: Number.MAX_SAFE_INTEGER, nowMs: Number.MAX_SAFE_INTEGER };
-  expect(await world.services.reads.overdueRefunds(ever, 100)).toEqual([]);
-  const shown = (await strandedFunds(sqlOn(world.pool))).filter(
+  const allTime = { sinceBeforeMs: Number.MAX_SAFE_INTEGER, nowMs: Number.MAX_SAFE_INTEGER };
+  expect(await world.services.reads.overdueRefunds(allTime, 100)).toEqual([]);
+  const listed = (await strandedFunds(sqlOn(world.pool))).filter(
     (row) => "depositor" in row && row.depositor === depositor,
   );
-  expect(shown).toMatchObject([
+  expect(listed).toMatchObject([
     {
       tx_hash: piles[0],
       amount: 3n,
@@ -939,7 +939,7 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
   await world.watch(origin);
   const agreed = await requestQuote();
   const chainId = origin.chain.id;
-  const passed = await deposit(origin, world.user, agreed);
+  const recorded = await deposit(origin, world.user, agreed);
   const lost = await pileDeposits(origin, stranger, {
     depositor: world.anAddress(),
     id: `0x${"55".repeat(32)}`,
@@ -948,7 +948,7 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
   await origin.mine();
   await world.watch(origin);
   await pool.query("delete from deposits where tx_hash = $1", [lost]);
-  const ahead = await Promise.all(
+  const pendingHashes = await Promise.all(
     Array.from({ length: 24 }, async (_, nonce) => {
       const { depository } = origin.chain.contracts;
       const data = depositNativeCalldata(world.anAddress(), agreed.terms.orderId);
@@ -964,7 +964,7 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
   await scan.query("begin");
   await scan.query("select from chain_cursors where chain_id = $1 for update", [chainId]);
   try {
-    const reports = Promise.all(ahead.map(async (txHash) => await report(txHash, "mallory")));
+    const reports = Promise.all(pendingHashes.map(async (txHash) => await report(txHash, "mallory")));
     // Of the pool's eight connections one scans and two wait for that scan.
     await Promise.all(Array.from({ length: 10 }, async () => await requestQuote()));
     const waits = await pool.query(
@@ -974,7 +974,7 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
     expect(new Set((await reports).map(({ message }) => message))).toEqual(
       new Set(["Transaction will be indexed when its block is scanned"]),
     );
-    expect(await report(passed, "alice")).toEqual({ message: "Transaction indexed" });
+    expect(await report(recorded, "alice")).toEqual({ message: "Transaction indexed" });
     // No later scan reads this block.
     await expect(report(lost, "alice")).rejects.toMatchObject({
       code: "SERVICE_UNAVAILABLE",
@@ -989,7 +989,7 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
   );
   expect((await pool.query("select from deposits where tx_hash = $1", [lost])).rows).toHaveLength(1);
   await world.watch(origin);
-  const { logged, stored } = await loggedAndStored(await origin.client.getBlockNumber().then((n) => n - 1n));
+  const { logged, stored } = await readLoggedAndStored(await origin.client.getBlockNumber().then((n) => n - 1n));
   expect(logged).toHaveLength(24);
   expect(stored).toEqual(logged);
 });
