@@ -512,8 +512,8 @@ async function readLoggedAndStored(since: bigint): Promise<{ logged: string[]; s
 }
 
 /**
- * The services of a process that crashes before its database transaction with the index `dies`, from 0; -1:
- * never. `between` runs before each transaction but the first.
+ * The services of a process that crashes before its database transaction with index `crashIndex` (from 0; -1:
+ * never). `between` runs before each transaction except the first.
  */
 function servicesCrashingAt(
   crashIndex: number,
@@ -571,7 +571,9 @@ test("a block of hundreds of deposits is committed in slices, and a crash betwee
     [1, 250],
     [2, 500],
   ] as const) {
-    await expect(scanChain(servicesCrashingAt(crashIndex), origin.connected, trail, head)).rejects.toThrow("ends here");
+    await expect(scanChain(servicesCrashingAt(crashIndex), origin.connected, trail, head)).rejects.toThrow(
+      "ends here",
+    );
     expect((await readLoggedAndStored(since)).stored).toHaveLength(stored);
     expect(await world.services.reads.cursor(origin.chain.id)).toMatchObject({ number: since });
   }
@@ -586,7 +588,9 @@ test("a block of hundreds of deposits is committed in slices, and a crash betwee
 /**
  * The database calls of two scans: that of the block with these deposits, and that of their confirmation.
  */
-async function databaseCallsFor(deposits: readonly (readonly [Agreed, count: number])[]): Promise<string[][]> {
+async function databaseCallsFor(
+  deposits: readonly (readonly [Agreed, count: number])[],
+): Promise<string[][]> {
   const { origin, user } = world;
   await world.watch(origin);
   for (const [agreed, count] of deposits) for (let n = 0; n < count; n++) await deposit(origin, user, agreed);
@@ -604,7 +608,9 @@ async function databaseCallsFor(deposits: readonly (readonly [Agreed, count: num
 
 test("many deposits in one block are recorded and confirmed in as many database calls as one", async () => {
   const large = { amount: "2000000000" };
-  const [alone, ...others] = await Promise.all(Array.from({ length: 9 }, async () => await requestQuote(large)));
+  const [alone, ...others] = await Promise.all(
+    Array.from({ length: 9 }, async () => await requestQuote(large)),
+  );
   if (alone === undefined) throw new Error("invariant violated: no quote");
   const singleCalls = await databaseCallsFor([[alone, 1]]);
   expect(await databaseCallsFor(others.map((agreed) => [agreed, 1]))).toEqual(singleCalls);
@@ -660,7 +666,9 @@ test("a reorg between two slices of a block removes the committed slices", async
   const { origin } = world;
   const { since, honest, raws } = await aCrowdedBlock();
   const trail = await loadTrail(world.services, origin.connected);
-  await expect(scanChain(servicesCrashingAt(1), origin.connected, trail, await origin.announce())).rejects.toThrow();
+  await expect(
+    scanChain(servicesCrashingAt(1), origin.connected, trail, await origin.announce()),
+  ).rejects.toThrow();
   await origin.reorg(1);
   await world.watch(origin);
   expect(await readLoggedAndStored(since)).toEqual({ logged: [], stored: [] });
@@ -753,7 +761,9 @@ test("after a crash between slices of an orphaned branch, only the canonical bra
   await world.watch(origin);
   const trail = await loadTrail(world.services, origin.connected);
   const branch = await startBranch(await newestFact(lasting), phantom);
-  await expect(scanChain(servicesCrashingAt(1), branch.connected, trail, branch.head)).rejects.toThrow("ends here");
+  await expect(scanChain(servicesCrashingAt(1), branch.connected, trail, branch.head)).rejects.toThrow(
+    "ends here",
+  );
   expect((await world.request(phantom.requestId)).state.name).toBe("fillable");
   expect((await world.request(lasting.requestId)).state.name).toBe("quoted");
 
@@ -776,7 +786,9 @@ test("when two leaders commit slices of two branches, the scan that started last
   let scans = 0;
   const scanBranch = async (): Promise<void> => {
     if (scans++ > 0) return;
-    await expect(scanChain(servicesCrashingAt(1), branch.connected, trail, branch.head)).rejects.toThrow("ends here");
+    await expect(scanChain(servicesCrashingAt(1), branch.connected, trail, branch.head)).rejects.toThrow(
+      "ends here",
+    );
   };
   const scan = scanChain(servicesCrashingAt(-1, scanBranch), origin.connected, trail, head);
   await expect(scan).rejects.toThrow(TrailMoved);
@@ -989,7 +1001,9 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
   );
   expect((await pool.query("select from deposits where tx_hash = $1", [lost])).rows).toHaveLength(1);
   await world.watch(origin);
-  const { logged, stored } = await readLoggedAndStored(await origin.client.getBlockNumber().then((n) => n - 1n));
+  const { logged, stored } = await readLoggedAndStored(
+    await origin.client.getBlockNumber().then((n) => n - 1n),
+  );
   expect(logged).toHaveLength(24);
   expect(stored).toEqual(logged);
 });

@@ -138,7 +138,7 @@ for (const { what, first, second, filled } of [
       refunded: 0n,
     });
     expect(await world.paymentsOf(agreed, origin)).toEqual([]);
-    // Tokens that the solver does not hold stay in the depository until the operator moments.
+    // Tokens that the solver does not hold stay in the depository until the operator refunds them.
     expect(await world.status(agreed.requestId)).toMatchObject(
       filled
         ? { status: "success" }
@@ -184,7 +184,10 @@ test("listing a token later does not make an earlier deposit count twice", async
     [world.usdc, testToken].toSorted(),
   );
   await runRounds(6);
-  expect(await payoutsOf(agreed)).toEqual({ received: agreed.terms.destination.expectedAmount, refunded: 0n });
+  expect(await payoutsOf(agreed)).toEqual({
+    received: agreed.terms.destination.expectedAmount,
+    refunded: 0n,
+  });
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", refundTxHashes: [] });
 });
 
@@ -384,7 +387,9 @@ test("starts fills one at a time when together they could burn more gas than the
   await world.work(withGasLimit);
   const states = async () =>
     (
-      await Promise.all(uncoveredQuotes.map(async ({ requestId }) => (await world.request(requestId)).state.name))
+      await Promise.all(
+        uncoveredQuotes.map(async ({ requestId }) => (await world.request(requestId)).state.name),
+      )
     ).toSorted();
   expect(await states()).toEqual(["fillable", "submitted"]);
   const waits = world.events.of("fill_waits").at(-1);
@@ -690,7 +695,7 @@ function servicesWithoutReceipts(kind: "tooLarge" | "deadline" = "tooLarge"): Wo
   return withChain(world.services, origin.connected, { connection: { reader } });
 }
 
-/** A reorg moves all transactions of the newest block into another block, which `by` reads. */
+/** A reorg moves all transactions of the newest block into another block, which the services then read. */
 async function moveByReorg(workerServices: WorkerServices): Promise<void> {
   const { client } = world.origin;
   const { transactions } = await client.getBlock();

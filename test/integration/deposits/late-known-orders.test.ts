@@ -93,7 +93,9 @@ async function countPayments({
     world.paymentsOf(agreed, world.origin),
     world.origin.sentBy(world.solver.address),
   ]);
-  const returns = sentTransactions.filter(({ input, succeeded }) => succeeded && input.endsWith(hash.slice(2)));
+  const returns = sentTransactions.filter(
+    ({ input, succeeded }) => succeeded && input.endsWith(hash.slice(2)),
+  );
   return { fills: fills.length, refunds: refunds.length, returns: returns.length };
 }
 

@@ -82,7 +82,11 @@ const returnUnattributedNow = async (workerServices: WorkerServices = world.serv
 /**
  * Runs the worker's checks and payments an hour later. With more blocks per round, fewer rounds are needed.
  */
-async function runAnHourLater(workerServices: WorkerServices = world.services, blocks = 1, rounds = 5): Promise<void> {
+async function runAnHourLater(
+  workerServices: WorkerServices = world.services,
+  blocks = 1,
+  rounds = 5,
+): Promise<void> {
   world.clock.forward(HOUR_MS);
   for (let round = 0; round < rounds; round++) {
     await world.round(workerServices, blocks);

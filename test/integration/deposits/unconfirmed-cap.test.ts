@@ -43,5 +43,6 @@ test("a one-wei deposit for a large quote does not use up the cap for other depo
   }
   await world.origin.mine();
   await world.watch(world.origin);
-  for (const { requestId } of smallQuotes) expect((await world.request(requestId)).state.name).toBe("fillable");
+  for (const { requestId } of smallQuotes)
+    expect((await world.request(requestId)).state.name).toBe("fillable");
 });

@@ -36,11 +36,13 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
   const fronts: FaultyFronts[] = [];
 
   const ownerOf = (canonical: string): Owner => {
-    const owner = [...recipients, depository, formerDepository].find((candidate) => candidate.canonical === canonical);
+    const owner = [...recipients, depository, formerDepository].find(
+      (candidate) => candidate.canonical === canonical,
+    );
     if (owner === undefined) throw new Error(`unknown account ${canonical}`);
     return owner;
   };
-  /** Mines a transaction. The newest block then contains only this transaction. */
+  /** Mines a block with only this transaction. Returns the transaction's id. */
   const mineAlone = async (tx: Transaction): Promise<string> => {
     await controls.mineExactly([tx.hex]);
     return tx.id;
@@ -71,17 +73,20 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     await transfer(solver, [...outputsOf(payments), { text: orderId }]);
   const outputsOf = (payments: PaymentPlan["payments"]): readonly PaymentOutput[] =>
     payments.map(({ recipient, amount }) => ({ to: ownerOf(recipient), amount }));
-  /** URLs of the honest node behind a front that always has this fault. */
+  /** URLs of a front that always injects this fault into the honest node's answers. */
   const urlsBehindFault = async (fault: ChooseFault): Promise<readonly string[]> => {
     const front = await startFaultyFronts([bitcoin.rpcUrl]);
     front.begin(fault);
     fronts.push(front);
     return [front.urls[0] ?? "", bitcoin.esploraUrl];
   };
-  const urlsWithoutTime = async () => await urlsBehindFault(() => ({ answer: (json) => (isHeader(json) ? null : json) }));
+  const urlsWithoutTime = async () =>
+    await urlsBehindFault(() => ({ answer: (json) => (isHeader(json) ? null : json) }));
   const orphanDeposit = async (id: Hex32): Promise<string> => {
     const userUtxo = await utxo(user);
-    const transactionId = await mineAlone(spend([userUtxo], [{ to: depository, amount: AMOUNT }, { text: id }]));
+    const transactionId = await mineAlone(
+      spend([userUtxo], [{ to: depository, amount: AMOUNT }, { text: id }]),
+    );
     await controls.reorganize(1, [spend([userUtxo], [{ to: user, amount: AMOUNT }]).hex]);
     return transactionId;
   };
@@ -155,7 +160,11 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         // The two nodes are on different branches.
         const deep = (json: unknown) =>
           isObject(json) && "height" in json ? { ...json, confirmations: 100 } : json;
-        return { transactionId, urls: await urlsBehindFault(() => ({ answer: deep })), as: "upstream_unavailable" };
+        return {
+          transactionId,
+          urls: await urlsBehindFault(() => ({ answer: deep })),
+          as: "upstream_unavailable",
+        };
       },
       failed: notApplicable("a transaction in a block cannot fail"),
       lookAlike: async (id) =>
@@ -256,7 +265,10 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     own: {
       "unconfirmed and replaced with a higher fee": async (tools) => {
         const userUtxo = await utxo(user);
-        const outputs: readonly PaymentOutput[] = [{ to: depository, amount: AMOUNT }, { text: tools.newId() }];
+        const outputs: readonly PaymentOutput[] = [
+          { to: depository, amount: AMOUNT },
+          { text: tools.newId() },
+        ];
         const first = spend([userUtxo], outputs);
         await controls.send(first.hex);
         await tools.refuses({ transactionId: first.id, as: "not_final" });

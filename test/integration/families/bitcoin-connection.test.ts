@@ -133,7 +133,9 @@ test("a lost attempt is not dead while an unlisted attempt at its payment was or
     await connection.send(await connection.prepare(otherPayment, [small], []));
     await world.settle();
     expect((await connection.outcome(large)).kind).toBe("dead");
-    expect((await connection.outcome({ ...large, lost: { ...lost, payment: largerPayment } })).kind).toBe("unseen");
+    expect((await connection.outcome({ ...large, lost: { ...lost, payment: largerPayment } })).kind).toBe(
+      "unseen",
+    );
   } finally {
     await world.close();
   }

@@ -171,7 +171,9 @@ test("after six confirmations, a withdrawal's own transaction executes it, or an
     plan.sign(depository.key);
     plan.finalize();
     await controls().send(plan.hex);
-    const sent = isReplaced ? spend([depositoryUtxo], [{ to: recipient, amount: 50_000n }], { fee: 9_000n }) : plan;
+    const sent = isReplaced
+      ? spend([depositoryUtxo], [{ to: recipient, amount: 50_000n }], { fee: 9_000n })
+      : plan;
     await controls().send(sent.hex);
     expect(await withdrawalStatus(payload)).toBe("pending");
     await controls().mine(CONFIRMATIONS - 1);
@@ -221,7 +223,9 @@ test("a payment that is broadcast repeatedly is attested once", async () => {
   const attempt = await connection.prepare(payment, [], []);
   expect(await acceptedPayments(connection, attempt, payment)).toEqual(["itself"]);
   const cancellation = { ...payment, recipient: connection.solver, orderId: undefined };
-  expect(await connection.isPayment(await connection.prepare(cancellation, [attempt], []), cancellation)).toBe(true);
+  expect(
+    await connection.isPayment(await connection.prepare(cancellation, [attempt], []), cancellation),
+  ).toBe(true);
   expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
   expect(await connection.send(attempt)).toBe("sent");
   expect(await connection.send(attempt)).toBe("sent");
@@ -366,7 +370,12 @@ test("the same cursor returns the same final deposits again, and the next cursor
     reported = [...reported, ...page.deposits.map(({ txHash }) => txHash)];
   }
   expect(reported.filter((txHash) => txHash === `0x${tx.id}`)).toHaveLength(1);
-  const unfundedStep = await users.deposit({ user: user.bytes, currency: NATIVE, amount: 10n ** 8n, orderId: id });
+  const unfundedStep = await users.deposit({
+    user: user.bytes,
+    currency: NATIVE,
+    amount: 10n ** 8n,
+    orderId: id,
+  });
   expect(unfundedStep.data).not.toHaveProperty("psbt");
   expect(utxo.amount).toBe(100_000n);
   await users.close();

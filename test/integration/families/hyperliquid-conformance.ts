@@ -43,7 +43,12 @@ const DAY_MS = 86_400_000;
 const account = (key: number): PrivateKeyAccount =>
   privateKeyToAccount(`0x${key.toString(16).padStart(64, "0")}`);
 const addressOf = (wallet: PrivateKeyAccount): Address => wallet.address.toLowerCase() as Address;
-const [user, solver, depository, formerDepository] = [account(0x51), account(0x52), account(0x53), account(0x54)];
+const [user, solver, depository, formerDepository] = [
+  account(0x51),
+  account(0x52),
+  account(0x53),
+  account(0x54),
+];
 const DEPOSITORY = addressOf(depository);
 const FORMER_DEPOSITORY = addressOf(formerDepository);
 /** A sub-account of the user. */
@@ -100,7 +105,9 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     if (payment === undefined || more.length > 0) throw new Error("expected one recipient of the transfer");
     return mapNonce(await send(solver, { ...transferFields(payment), ...fields }), orderId);
   };
-  const makeWithdrawal = async (plan: WithdrawalPlan): Promise<MadeWithdrawal & { action: ExchangeAction }> => {
+  const makeWithdrawal = async (
+    plan: WithdrawalPlan,
+  ): Promise<MadeWithdrawal & { action: ExchangeAction }> => {
     const action = sendAsset(transferFields(plan), nextNonce());
     const { types, primaryType, value } = exchangeTypedData(profile, action);
     return await Promise.resolve({
@@ -344,7 +351,9 @@ function hyperliquidCases(helpers: Helpers): Readonly<Record<string, (own: OwnTo
     "another dex": async (own) => {
       const id = own.newId();
       const transactionId = await deposit(id, { destinationDex: "xyz" });
-      await own.attests(depositResult(transactionId, { depositId: id, currency: `${MAINNET_USDC_TOKEN_ID}78797a` }));
+      await own.attests(
+        depositResult(transactionId, { depositId: id, currency: `${MAINNET_USDC_TOKEN_ID}78797a` }),
+      );
       await own.refusesFill(
         [paid],
         async (orderId) => await transfer({ orderId, payments: [paid] }, { destinationDex: "xyz" }),
@@ -472,7 +481,9 @@ function idOf(action: ExchangeAction): Hex32 {
 /** Signs and posts an action. Returns `ok` or Hyperliquid's error. */
 async function post(url: string, signer: PrivateKeyAccount, action: ExchangeAction): Promise<string> {
   const { domain, types, primaryType, value } = exchangeTypedData(profile, action);
-  const { r, s, v } = parseSignature(await signer.signTypedData({ domain, types, primaryType, message: value }));
+  const { r, s, v } = parseSignature(
+    await signer.signTypedData({ domain, types, primaryType, message: value }),
+  );
   const nonce = action["nonce"] ?? action["time"];
   const answer = await fetch(`${url}/exchange`, {
     method: "POST",

@@ -194,7 +194,13 @@ test("a deposit reports the nonce that it was signed with, and its time", async 
   const { deposits } = await connection.arrivals(undefined);
   const [transaction] = exchange.control.transactions();
   expect(deposits).toMatchObject([
-    { txHash, nonce: BigInt(userNonce), timestamp: BigInt(transaction!.time) / 1_000n, id: undefined, sender: user },
+    {
+      txHash,
+      nonce: BigInt(userNonce),
+      timestamp: BigInt(transaction!.time) / 1_000n,
+      id: undefined,
+      sender: user,
+    },
   ]);
 });
 
@@ -303,7 +309,9 @@ test("a transfer that the explorer reports incompletely delays no other transfer
   };
   const incomplete = await sendTransfer(exchange);
   control.lie((path, question, honest) =>
-    path === "explorer" && question["hash"] === incomplete ? { type: "txDetails", tx: { hash: incomplete } } : honest,
+    path === "explorer" && question["hash"] === incomplete
+      ? { type: "txDetails", tx: { hash: incomplete } }
+      : honest,
   );
   const next = await sendTransfer(exchange);
   expect(await read()).toEqual([next]);
@@ -316,7 +324,10 @@ test("a transfer that the explorer reports incompletely delays no other transfer
   expect(await read()).toEqual([]);
   expect(faults).toHaveLength(before + 1);
   control.lie(undefined);
-  expect(await connection.arrivalsOf(incomplete)).toMatchObject({ kind: "final", deposits: [{ txHash: incomplete }] });
+  expect(await connection.arrivalsOf(incomplete)).toMatchObject({
+    kind: "final",
+    deposits: [{ txHash: incomplete }],
+  });
 });
 
 test("reads any number of simultaneous dust deposits in bounded batches, and reports each once", async () => {

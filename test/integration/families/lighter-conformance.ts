@@ -62,7 +62,10 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
     transactionId,
     deposits: [{ index: "0", depositor: `${USER}`, currency: DOLLARS, amount: AMOUNT, ...deposit }],
   });
-  const sendQueued = async (send: () => Promise<string>, endWith: (hash: string) => void): Promise<string> => {
+  const sendQueued = async (
+    send: () => Promise<string>,
+    endWith: (hash: string) => void,
+  ): Promise<string> => {
     exchange.pace = "queued";
     try {
       const hash = await send();
@@ -74,7 +77,8 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
   };
   const pay = async ({ orderId, payments }: PaymentPlan, payer = solver): Promise<string> => {
     const [payment, ...morePayments] = payments;
-    if (payment === undefined || morePayments.length > 0) throw new Error("expected one recipient of the transfer");
+    if (payment === undefined || morePayments.length > 0)
+      throw new Error("expected one recipient of the transfer");
     return await payer.send({
       ...routeOf(payment.currency),
       toAccountIndex: BigInt(payment.recipient),
@@ -125,9 +129,11 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
         ),
         as: "rejected",
       }),
-      lookAlike: async (id) => empty(await user.send({ toAccountIndex: FIRST_RECIPIENT, amount: AMOUNT, memo: id })),
+      lookAlike: async (id) =>
+        empty(await user.send({ toAccountIndex: FIRST_RECIPIENT, amount: AMOUNT, memo: id })),
       lyingToken: notApplicable("assets belong to Lighter: no one can add a token"),
-      feeOnTransfer: async (id) => depositResult(await sendDeposit(id, DOLLARS, AMOUNT, 3_000_000n), { depositId: id }),
+      feeOnTransfer: async (id) =>
+        depositResult(await sendDeposit(id, DOLLARS, AMOUNT, 3_000_000n), { depositId: id }),
       withoutTransfer: notApplicable("the transfer itself is the deposit: there are no events"),
       reportedTwice: ONE_TRANSFER,
       throughForwarder: notApplicable("the sender signs the transfer: no account transfers for another"),
@@ -149,7 +155,11 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
         otherNetwork.openWallet(DEPOSITORY, `0x${"01".repeat(32)}`);
         const stranger = otherNetwork.openWallet(USER, `0x${"02".repeat(32)}`, RICH);
         const transactionId = await stranger.send({ toAccountIndex: DEPOSITORY, amount: AMOUNT, memo: id });
-        return { transactionId, urls: [otherNetwork.url, otherNetwork.explorerUrl], as: "upstream_unavailable" };
+        return {
+          transactionId,
+          urls: [otherNetwork.url, otherNetwork.explorerUrl],
+          as: "upstream_unavailable",
+        };
       },
       withoutTime: async (id) => ({
         transactionId: await sendDeposit(id, DOLLARS, AMOUNT),
@@ -179,7 +189,10 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
       reportedByStranger: notApplicable("there are no contracts"),
       strangersExtraData: "0x",
       calls: notApplicable("there are no contracts"),
-      withoutTime: async (plan) => ({ transactionId: await pay(plan), urls: await urlsWithout("executed_at") }),
+      withoutTime: async (plan) => ({
+        transactionId: await pay(plan),
+        urls: await urlsWithout("executed_at"),
+      }),
       idElsewhere: async ({ orderId, payments }) =>
         await pay({ orderId: `0x${orderId.slice(4)}${orderId.slice(2, 4)}`, payments }),
     },

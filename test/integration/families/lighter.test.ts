@@ -8,7 +8,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 // Lighter on the simulator, as an oracle sees it: agreement of several endpoints, and every outcome of a
 // withdrawal.
 
-const [DEPOSITORY, FORMER_DEPOSITORY, USER, STRANGER] = [460_491n, 460_492n, 123_456n, 281_474_976_710_640n] as const;
+const [DEPOSITORY, FORMER_DEPOSITORY, USER, STRANGER] = [
+  460_491n,
+  460_492n,
+  123_456n,
+  281_474_976_710_640n,
+] as const;
 const ID: Hex32 = `0x${"ab".repeat(32)}`;
 
 let lighter: RunningLighter;
@@ -91,7 +96,10 @@ test("reads an amount that does not fit into a double exactly", async () => {
   lighter.faults.rewrite = (_path, body) =>
     body.replace('Amount\\":9007199254740,', 'Amount\\":9007199254740993,');
   const deposits = await sourceOf().deposits(hash);
-  expect(deposits).toMatchObject({ kind: "final", value: { deposits: [{ amount: 9_007_199_254_740_993n }] } });
+  expect(deposits).toMatchObject({
+    kind: "final",
+    value: { deposits: [{ amount: 9_007_199_254_740_993n }] },
+  });
 });
 
 test("a transaction in a block is not final, and one that was reorged out with its block is refused", async () => {
@@ -117,7 +125,10 @@ test("lagging endpoints agree once they catch up, and endpoints that contradict 
   const hash = await deposit();
   expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal" });
   laggingEndpoint.faults.isBehind = false;
-  expect(await source.deposits(hash)).toMatchObject({ kind: "final", value: { depository: `${DEPOSITORY}` } });
+  expect(await source.deposits(hash)).toMatchObject({
+    kind: "final",
+    value: { depository: `${DEPOSITORY}` },
+  });
   expect(reported).toEqual([]);
 
   const disputed = await deposit();
@@ -254,14 +265,19 @@ test("an explorer that hides or invents transfers, or lags, can only keep a with
   lighter.exchange.pace = "executed";
   const paid = await depository.send(transfer);
   await sendOtherTransfer();
-  const rewriteLogs = (change: (lines: Record<string, unknown>[]) => unknown) => (path: string, body: string) =>
-    path.startsWith("/explorer")
-      ? JSON.stringify(change(JSON.parse(body) as Record<string, unknown>[]))
-      : body;
+  const rewriteLogs =
+    (change: (lines: Record<string, unknown>[]) => unknown) => (path: string, body: string) =>
+      path.startsWith("/explorer")
+        ? JSON.stringify(change(JSON.parse(body) as Record<string, unknown>[]))
+        : body;
   const lies = [
     rewriteLogs((lines) => lines.filter(({ hash }) => hash !== paid)),
-    rewriteLogs((lines) => lines.map((line) => (line["hash"] === paid ? { ...line, hash: "00".repeat(40) } : line))),
-    rewriteLogs((lines) => lines.filter(({ hash }) => hash !== paid).map((line) => ({ ...line, status: "failed" }))),
+    rewriteLogs((lines) =>
+      lines.map((line) => (line["hash"] === paid ? { ...line, hash: "00".repeat(40) } : line)),
+    ),
+    rewriteLogs((lines) =>
+      lines.filter(({ hash }) => hash !== paid).map((line) => ({ ...line, status: "failed" })),
+    ),
     rewriteLogs(() => []),
   ];
   for (const lie of lies) {

@@ -116,7 +116,10 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       ],
     }),
   });
-  const appendOrderId = (call: Call, orderId: Hex32): Call => ({ ...call, data: withOrderId(call.data, orderId) });
+  const appendOrderId = (call: Call, orderId: Hex32): Call => ({
+    ...call,
+    data: withOrderId(call.data, orderId),
+  });
   const deposit = (
     index: string,
     depositId: Hex32 | undefined,
@@ -454,7 +457,9 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     withdrawals: {
       failedInside: async (plan) => {
         // The depository has less than this amount, and the call may fail.
-        const request = requestOf({ ...plan, amount: 10n ** 30n }, await futureExpiration(), { allowFailure: true });
+        const request = requestOf({ ...plan, amount: 10n ** 30n }, await futureExpiration(), {
+          allowFailure: true,
+        });
         await execute(request);
         return withdrawalOf(request);
       },

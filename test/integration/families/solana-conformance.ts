@@ -58,7 +58,10 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
   });
   node.controls.finalize();
 
-  const depositResult = (transactionId: string, deposit: Partial<MadeDeposits["deposits"][number]>): MadeDeposits => ({
+  const depositResult = (
+    transactionId: string,
+    deposit: Partial<MadeDeposits["deposits"][number]>,
+  ): MadeDeposits => ({
     transactionId,
     deposits: [
       {
@@ -74,7 +77,9 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
   const depositInstruction = async (id: Hex32, fields: Partial<Parameters<typeof world.deposit>[0]> = {}) =>
     await world.deposit({ id, amount: AMOUNT, currency: token.mint, ...fields });
 
-  const paymentInstructions = async (plan: Pick<PaymentPlan, "payments">): Promise<readonly PlainInstruction[]> => {
+  const paymentInstructions = async (
+    plan: Pick<PaymentPlan, "payments">,
+  ): Promise<readonly PlainInstruction[]> => {
     const instructions: PlainInstruction[] = [];
     for (const { recipient, currency, amount } of plan.payments)
       instructions.push(...(await world.transfer(solver, recipient, currency, amount)));
@@ -134,11 +139,14 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
     ],
     omissibleFields: [],
     deposit: async ({ depositId, currency, amount }) =>
-      depositResult(await world.send(user, [await depositInstruction(depositId ?? ZERO_ID, { currency, amount })]), {
-        depositId,
-        currency,
-        amount,
-      }),
+      depositResult(
+        await world.send(user, [await depositInstruction(depositId ?? ZERO_ID, { currency, amount })]),
+        {
+          depositId,
+          currency,
+          amount,
+        },
+      ),
     pay,
     withdrawal: async (plan) => withdrawalOf(requestOf(plan)),
     finalize: async () => node.controls.finalize(),
@@ -146,7 +154,11 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
     deposits: {
       twoInOne: async ([firstId, secondId]) => {
         const second = await depositInstruction(secondId, { currency: NATIVE });
-        const transactionId = await world.send(user, [await depositInstruction(firstId), memo("between"), second]);
+        const transactionId = await world.send(user, [
+          await depositInstruction(firstId),
+          memo("between"),
+          second,
+        ]);
         const [deposit] = depositResult("", { depositId: firstId }).deposits;
         if (deposit === undefined) throw new Error("unreachable");
         return {
@@ -154,7 +166,8 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           deposits: [deposit, { ...deposit, index: "2", currency: NATIVE, depositId: secondId }],
         };
       },
-      none: async () => empty(await world.send(solver, [lamportTransfer(solver.address, firstRecipient.address, 1n)])),
+      none: async () =>
+        empty(await world.send(solver, [lamportTransfer(solver.address, firstRecipient.address, 1n)])),
       orphaned: async (id) => {
         const slot = node.controls.slot();
         const transactionId = await world.send(user, [await depositInstruction(id)]);
@@ -176,10 +189,13 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         };
       },
       failed: async (id) => ({
-        transactionId: await world.send(user, [await depositInstruction(id), failing(user)], { skipPreflight: true }),
+        transactionId: await world.send(user, [await depositInstruction(id), failing(user)], {
+          skipPreflight: true,
+        }),
         as: "rejected",
       }),
-      lookAlike: async (id) => empty(await world.send(user, [await depositInstruction(id, { into: otherDepository })])),
+      lookAlike: async (id) =>
+        empty(await world.send(user, [await depositInstruction(id, { into: otherDepository })])),
       lyingToken: not("the two token programs keep tokens, and the depository accepts no others"),
       feeOnTransfer: async (id) =>
         depositResult(await world.send(user, [await depositInstruction(id, { currency: feeToken.mint })]), {
@@ -204,7 +220,9 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       },
       idElsewhere: async (id) =>
         depositResult(await world.send(user, [memo(id), await depositInstruction(ZERO_ID)]), { index: "1" }),
-      invalidIds: async () => [depositResult(await world.send(user, [await depositInstruction(ZERO_ID)]), {})],
+      invalidIds: async () => [
+        depositResult(await world.send(user, [await depositInstruction(ZERO_ID)]), {}),
+      ],
       withoutDeposit: async () => {
         const [, transfer] = await world.transfer(user, at.vault, token.mint, AMOUNT);
         return depositResult(await world.send(user, [computePrice(), ...(transfer ? [transfer] : [])]), {});
@@ -222,7 +240,10 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         const otherCluster = await startSolana({ slotMs: 0, finalityLag: 1, genesisHash: "E".repeat(43) });
         resources.push(otherCluster);
         await askNode(otherCluster.url, "requestAirdrop", [user.address, 10_000_000_000]);
-        const twinDepository = await createDepository(otherCluster, { owner: at.owner, allocator: at.allocator });
+        const twinDepository = await createDepository(otherCluster, {
+          owner: at.owner,
+          allocator: at.allocator,
+        });
         const transactionId = await sendInstructions(
           otherCluster.url,
           [user],
@@ -240,9 +261,13 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
 
     payments: {
       failed: async (plan) =>
-        await world.send(solver, [...(await paymentInstructions(plan)), memo(plan.orderId), failing(solver)], {
-          skipPreflight: true,
-        }),
+        await world.send(
+          solver,
+          [...(await paymentInstructions(plan)), memo(plan.orderId), failing(solver)],
+          {
+            skipPreflight: true,
+          },
+        ),
       innerReverted: not("an inner failure reverts its whole transaction"),
       forTwoOrders: async ([firstId, secondId], payment) =>
         await world.send(solver, [
@@ -325,7 +350,10 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           (id: Hex32) => `0x${id.slice(2).toUpperCase()}`,
         ])
           await tools.refusesFill(plannedPayments, async (orderId) => await payWithMemos(format(orderId)));
-        await tools.refusesFill(plannedPayments, async (orderId) => await payWithMemos(orderId, `also ${tools.newId()}`));
+        await tools.refusesFill(
+          plannedPayments,
+          async (orderId) => await payWithMemos(orderId, `also ${tools.newId()}`),
+        );
         await tools.refusesFill(plannedPayments, async (orderId) => await payWithMemos(orderId, orderId));
         // A memo that is not an id is ignored.
         await tools.fills(plannedPayments, async (orderId) => await payWithMemos("thank you", orderId));
@@ -378,7 +406,9 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         const fresh = await solanaKey();
         const target = await associatedTokenAddress(fresh.address, token.mint, token.tokenProgram);
         const source = await associatedTokenAddress(solver.address, token.mint, token.tokenProgram);
-        const paymentsToFresh = [{ ...plannedPayments[0], recipient: fresh.address, currency: token.mint, amount: AMOUNT }];
+        const paymentsToFresh = [
+          { ...plannedPayments[0], recipient: fresh.address, currency: token.mint, amount: AMOUNT },
+        ];
         await tools.fills(paymentsToFresh, async (orderId) => {
           const transactionId = await world.send(solver, [
             createTokensInstruction(solver.address, target, fresh.address, token),

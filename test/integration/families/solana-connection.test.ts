@@ -227,7 +227,7 @@ function withLastHeight(json: unknown, shift: number): unknown {
   };
 }
 
-/** The answer with its blockhash, if it has one, replaced by one that no block has. */
+/** The answer with its blockhash, if it has one, replaced by a blockhash of no block. */
 function withInventedHash(json: unknown): unknown {
   const { value } = json as { readonly value?: { readonly blockhash?: string } | null };
   if (value?.blockhash === undefined) return json;
@@ -514,7 +514,9 @@ test("a payment that failed in a final block is dead", async () => {
   const attempt = await payerConnection.prepare(aPayment(recipient, { amount: 15_000_000n }), [], []);
   // The funds are spent first. A block still includes the payment, which fails.
   await world.send(payer, [lamportTransfer(payer.address, world.user.address, 10_000_000n)]);
-  expect(await payerConnection.send(attempt)).toMatchObject({ refused: expect.stringContaining("InstructionError") });
+  expect(await payerConnection.send(attempt)).toMatchObject({
+    refused: expect.stringContaining("InstructionError"),
+  });
   const raw = Buffer.from(attempt.raw.slice(2), "hex").subarray(16).toString("base64");
   await askNode(world.node.url, "sendTransaction", [raw, { encoding: "base64", skipPreflight: true }]);
   expect(await payerConnection.outcome(attempt)).toEqual({ kind: "pending" });
@@ -560,18 +562,24 @@ test("available balances exclude what pending payments still hold", async () => 
   // Another account signed the bytes.
   expect(await acceptedPayments(connection, pendingAttempt, payment)).toEqual([]);
   const lamportPayment = aPayment(recipient);
-  expect(await acceptedPayments(payerConnection, await payerConnection.prepare(lamportPayment, [], []), lamportPayment)).toEqual(["itself"]);
-  await expect(payerConnection.prepare(aPayment(recipient, { currency, amount: 5n }), [], [pendingAttempt.raw])).rejects.toThrow(
-    InsufficientInventory,
-  );
+  expect(
+    await acceptedPayments(
+      payerConnection,
+      await payerConnection.prepare(lamportPayment, [], []),
+      lamportPayment,
+    ),
+  ).toEqual(["itself"]);
+  await expect(
+    payerConnection.prepare(aPayment(recipient, { currency, amount: 5n }), [], [pendingAttempt.raw]),
+  ).rejects.toThrow(InsufficientInventory);
   await payerConnection.prepare(aPayment(recipient, { currency, amount: 4n }), [], [pendingAttempt.raw]);
   await expect(payerConnection.prepare(aPayment(recipient, { amount: 99_500_000n }), [], [])).rejects.toThrow(
     InsufficientInventory,
   );
   const large = await payerConnection.prepare(aPayment(recipient, { amount: 90_000_000n }), [], []);
-  await expect(payerConnection.prepare(aPayment(recipient, { amount: 9_500_000n }), [], [large.raw])).rejects.toThrow(
-    InsufficientInventory,
-  );
+  await expect(
+    payerConnection.prepare(aPayment(recipient, { amount: 9_500_000n }), [], [large.raw]),
+  ).rejects.toThrow(InsufficientInventory);
   await payerConnection.close();
 });
 

@@ -90,7 +90,12 @@ beforeAll(async () => {
   mint = await createMint(node.url, { authority: user, decimals: 6, account: await key(4) });
   await mintTo(node.url, mint, user.address, 10_000_000n);
 
-  const native = depositNativeInstruction({ pdas: deployed, sender: user.address, amount: 50_000_000n, id: ID });
+  const native = depositNativeInstruction({
+    pdas: deployed,
+    sender: user.address,
+    amount: 50_000_000n,
+    id: ID,
+  });
   const token = await depositTokenInstruction({
     pdas: deployed,
     sender: user.address,
@@ -183,7 +188,10 @@ async function execution(
   // A payment in lamports must leave the recipient above the rent-exempt minimum.
   if (nonce === 1n) await askNode(node.url, "requestAirdrop", [request.recipient, 1_000_000]);
   const id = Buffer.from(solanaTransferRequestId(request).slice(2), "hex");
-  const pkcs8 = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), deployed.allocator.seed]);
+  const pkcs8 = Buffer.concat([
+    Buffer.from("302e020100300506032b657004220420", "hex"),
+    deployed.allocator.seed,
+  ]);
   const signature = sign(null, id, createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" }));
   return [
     signatureCheckInstruction(deployed.allocator.address, signature, id),
@@ -221,7 +229,8 @@ test.each(["depository", "deposit-address"] as const)(
     const idl = idls[name];
     const source = read(`${name}.c`).toString();
     const words = [...source.matchAll(/^#define (\w+) (0x[0-9a-f]+)ULL$/gm)];
-    const isDefinedHere = (word: string): boolean => name === "depository" || !DEPOSITORY_CONSTANTS.includes(word);
+    const isDefinedHere = (word: string): boolean =>
+      name === "depository" || !DEPOSITORY_CONSTANTS.includes(word);
     const sourceConstants = Object.fromEntries(
       words.flatMap(([, word = "", value = "0"]) => (isDefinedHere(word) ? [[word, BigInt(value)]] : [])),
     );
@@ -229,7 +238,10 @@ test.each(["depository", "deposit-address"] as const)(
     const idlConstants = [
       ...idl.instructions.map((instruction) => ({ word: instruction.name.toUpperCase(), ...instruction })),
       ...(idl.events ?? []).map((event) => ({ word: toSnakeCase(event.name), ...event })),
-      ...(idl.accounts ?? []).map((account) => ({ word: `${toSnakeCase(account.name)}_ACCOUNT`, ...account })),
+      ...(idl.accounts ?? []).map((account) => ({
+        word: `${toSnakeCase(account.name)}_ACCOUNT`,
+        ...account,
+      })),
     ];
     expect(
       Object.fromEntries(
@@ -246,7 +258,9 @@ test.each(["depository", "deposit-address"] as const)(
 test("the deposit address program calls the depository with the discriminators of its IDL", () => {
   const value = (source: string, word: string) =>
     new RegExp(`^#define ${word} (0x[0-9a-f]+)ULL$`, "m").exec(source)?.[1];
-  const [depositAddress, depository] = ["deposit-address.c", "depository.c"].map((name) => read(name).toString());
+  const [depositAddress, depository] = ["deposit-address.c", "depository.c"].map((name) =>
+    read(name).toString(),
+  );
   for (const word of DEPOSITORY_CONSTANTS) {
     expect(value(depository ?? "", word)).toMatch(/^0x/);
     expect(value(depositAddress ?? "", word)).toBe(value(depository ?? "", word));

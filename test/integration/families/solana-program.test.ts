@@ -64,11 +64,14 @@ const id = (byte: number): Hex32 => `0x${byte.toString(16).padStart(2, "0").repe
 
 async function lamports(address: string): Promise<number> {
   node.controls.passSlots(1);
-  return (await askNode<{ value: number }>(node.url, "getBalance", [address, { commitment: "processed" }])).value;
+  return (await askNode<{ value: number }>(node.url, "getBalance", [address, { commitment: "processed" }]))
+    .value;
 }
 
 async function tokens(wallet: string, tokenMint: LocalMint): Promise<bigint> {
-  const account = node.controls.account(await associatedTokenAddress(wallet, tokenMint.mint, tokenMint.tokenProgram));
+  const account = node.controls.account(
+    await associatedTokenAddress(wallet, tokenMint.mint, tokenMint.tokenProgram),
+  );
   return account === undefined ? 0n : Buffer.from(account.data).readBigUInt64LE(64);
 }
 
@@ -97,7 +100,7 @@ function aRequest(fields: Partial<SolanaTransferRequest> = {}): SolanaTransferRe
   };
 }
 
-/** An ed25519 instruction that checks the key's signature over 32 bytes. */
+/** The key's ed25519 signature over a message. */
 function signatureOf(key: SolanaKey, message: Uint8Array): Uint8Array {
   const pkcs8 = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), key.seed]);
   return sign(null, message, createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" }));
@@ -258,14 +261,21 @@ test("deposited tokens of both programs arrive in the vault's token account, and
 
 test("refuses a deposit into another vault or another owner's token account, and one with truncated data", async () => {
   const stranger = await solanaKey();
-  const validDeposit = depositNativeInstruction({ pdas: deployed, sender: user.address, amount: 1n, id: id(9) });
+  const validDeposit = depositNativeInstruction({
+    pdas: deployed,
+    sender: user.address,
+    amount: 1n,
+    id: id(9),
+  });
   const withKey = (instruction: PlainInstruction, index: number, pubkey: string): PlainInstruction => ({
     ...instruction,
     keys: instruction.keys.map((key, keyIndex) => (keyIndex === index ? { ...key, pubkey } : key)),
   });
   await expect(send(withKey(validDeposit, 3, stranger.address))).rejects.toThrow(custom(6014));
   await expect(send(withKey(validDeposit, 0, stranger.address))).rejects.toThrow(custom(6016));
-  await expect(send({ ...validDeposit, data: validDeposit.data.slice(0, -2) })).rejects.toThrow("InvalidInstructionData");
+  await expect(send({ ...validDeposit, data: validDeposit.data.slice(0, -2) })).rejects.toThrow(
+    "InvalidInstructionData",
+  );
   const tokenDeposit = await depositTokenInstruction({
     pdas: deployed,
     sender: user.address,
@@ -282,7 +292,9 @@ test("refuses a deposit into another vault or another owner's token account, and
 });
 
 test("a request that the allocator signed is paid once, in lamports and in tokens of both programs", async () => {
-  await send(depositNativeInstruction({ pdas: deployed, sender: user.address, amount: 50_000_000n, id: id(1) }));
+  await send(
+    depositNativeInstruction({ pdas: deployed, sender: user.address, amount: 50_000_000n, id: id(1) }),
+  );
   const before = await lamports(recipient.address);
   const request = aRequest();
   const signature = await send(...(await execution(request)));
@@ -300,9 +312,9 @@ test("a request that the allocator signed is paid once, in lamports and in token
     const tokenRequest = aRequest({ token: mint.mint, amount: 500_000n });
     await send(...(await execution(tokenRequest, { tokenProgram: mint.tokenProgram })));
     expect(await tokens(recipient.address, mint)).toBe(receivedAmount);
-    await expect(send(...(await execution(tokenRequest, { tokenProgram: mint.tokenProgram })))).rejects.toThrow(
-      custom(6000),
-    );
+    await expect(
+      send(...(await execution(tokenRequest, { tokenProgram: mint.tokenProgram }))),
+    ).rejects.toThrow(custom(6000));
   }
 });
 
@@ -325,7 +337,9 @@ test("a request is paid only if the instruction before it checks the allocator's
   await expect(send(check, memo, payment)).rejects.toThrow(custom(6007));
   await expect(send(...(await execution(request, { key: stranger })))).rejects.toThrow(custom(6004));
   const otherRequestId = Buffer.from(solanaTransferRequestId(aRequest()).slice(2), "hex");
-  await expect(send(...(await execution(request, { message: otherRequestId })))).rejects.toThrow(custom(6005));
+  await expect(send(...(await execution(request, { message: otherRequestId })))).rejects.toThrow(
+    custom(6005),
+  );
   await expect(send(...(await execution(request, { message: Buffer.alloc(33) })))).rejects.toThrow(
     custom(6006),
   );
@@ -340,7 +354,8 @@ test("a signature check that reads its data from another instruction does not co
   const [, payment] = await execution(request);
   const real = signatureCheckInstruction(stranger.address, signatureOf(stranger, hash), hash);
   const forged = Buffer.from(
-    signatureCheckInstruction(deployed.allocator.address, signatureOf(stranger, hash), hash).data as Uint8Array,
+    signatureCheckInstruction(deployed.allocator.address, signatureOf(stranger, hash), hash)
+      .data as Uint8Array,
   );
   // The check reads key and signature from instruction 0.
   forged.writeUInt16LE(0, 4);
@@ -358,7 +373,9 @@ test("refuses to pay a request that expired, is for another domain, vault or rec
   await expect(send(...(await execution(aRequest({ vaultAddress: stranger.address }))))).rejects.toThrow(
     custom(6014),
   );
-  await expect(send(...(await execution(aRequest({ recipient: deployed.vault }))))).rejects.toThrow(custom(6009));
+  await expect(send(...(await execution(aRequest({ recipient: deployed.vault }))))).rejects.toThrow(
+    custom(6009),
+  );
   const [check, payment] = await execution(aRequest());
   const diverted = {
     ...payment,
@@ -375,7 +392,9 @@ test("refuses to pay a request that expired, is for another domain, vault or rec
   });
   const otherMint = {
     ...tokenExecution[1],
-    keys: tokenExecution[1].keys.map((key, keyIndex) => (keyIndex === 4 ? { ...key, pubkey: feeToken.mint } : key)),
+    keys: tokenExecution[1].keys.map((key, keyIndex) =>
+      keyIndex === 4 ? { ...key, pubkey: feeToken.mint } : key,
+    ),
   };
   await expect(send(tokenExecution[0], otherMint)).rejects.toThrow(custom(6001));
 });

@@ -36,7 +36,10 @@ const chainAt = (urls: readonly string[] = machine.urls, fields: Partial<Configu
   ...fields,
 });
 /** A source of evidence without cached answers. */
-async function openSource(chain = chainAt(), onDisagreement = (): void => undefined): Promise<EvidenceSource> {
+async function openSource(
+  chain = chainAt(),
+  onDisagreement = (): void => undefined,
+): Promise<EvidenceSource> {
   const source = (await evidenceSources([chain], { onDisagreement })).get(chain.name);
   if (source === undefined) throw new Error("no evidence");
   sources.push(source);
@@ -349,7 +352,13 @@ describe("withdrawals", () => {
   let nonces = 0n;
   const requestOf = (call: Partial<EvmCall>, expiration = 2n ** 33n): EvmCallRequest => {
     nonces += 1n;
-    const fullCall = { to: machine.accounts.alice, data: "0x" as Hex, value: 0n, allowFailure: false, ...call };
+    const fullCall = {
+      to: machine.accounts.alice,
+      data: "0x" as Hex,
+      value: 0n,
+      allowFailure: false,
+      ...call,
+    };
     return { calls: [fullCall], nonce: nonces, expiration };
   };
   const tokenRequest = (token: Address, expiration?: bigint): EvmCallRequest => {

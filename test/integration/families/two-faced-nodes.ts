@@ -34,7 +34,8 @@ export async function startRememberingFront(url: string, transactionId: string):
         part.method === undefined ? `${path} ${question}` : JSON.stringify([part.method, part.params]);
       if (!key.includes(bare)) return answer;
       const firstAnswer = firstAnswers.get(key);
-      if (firstAnswer !== undefined) return { ...firstAnswer, ...(part.id === undefined ? {} : { id: part.id }) };
+      if (firstAnswer !== undefined)
+        return { ...firstAnswer, ...(part.id === undefined ? {} : { id: part.id }) };
       if (JSON.stringify(answer).includes(bare)) firstAnswers.set(key, answer);
       return answer;
     });

@@ -42,7 +42,7 @@ test("charges the sponsor for the swap cost of a fill, pays the gas top-up and c
   const { sponsorship, destination } = agreed.terms;
   expect(destination.paidFrom).toBeDefined();
   expect(sponsorship?.components.swap.sponsoredUsd).toBeGreaterThan(0n);
-  // Half a dollar of a hundred became native tokens, and the rest became output.
+  // Half a dollar of the hundred became native tokens, and the rest became output.
   expect(destination.expectedAmount).toBeGreaterThan(
     (unsponsored.terms.destination.expectedAmount * 994n) / 1_000n,
   );

@@ -66,7 +66,11 @@ const requestQuote = async (
   sponsor?: Sponsor,
   quoteServices?: Parameters<EngineWorld["quote"]>[2],
 ): Promise<Agreed> =>
-  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask }, sponsor?.key, quoteServices);
+  await world.quote(
+    { recipient: world.anAddress(), refundTo: world.anAddress(), ...ask },
+    sponsor?.key,
+    quoteServices,
+  );
 
 const receivedAmount = async ({ terms }: Agreed): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
@@ -394,11 +398,11 @@ test("held funds never subsidize a fixed rate, neither in the quote nor in the f
 });
 
 test.each([
-  { returns: true, end: { status: "success" } },
-  { returns: false, end: { status: "refund", failReason: "SPONSOR_BALANCE_TOO_LOW" } },
+  { change: "is listed again", end: { status: "success" } },
+  { change: "stays removed", end: { status: "refund", failReason: "SPONSOR_BALANCE_TOO_LOW" } },
 ])(
-  "a fill waits while its sponsor owes a currency that was removed from the list, and ends as $end.status when it is listed again: $returns",
-  async ({ returns, end }) => {
+  "a fill waits while its sponsor owes a currency that was removed from the list, and ends as $end.status if the currency $change",
+  async ({ change, end }) => {
     const { services, origin } = world;
     const payer = await aPayingKey(world, 10);
     const agreed = await requestQuote(sponsored, payer);
@@ -417,13 +421,13 @@ test.each([
       why: expect.stringContaining("owes 1000 base units") as string,
     });
     expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n, pending: 0n });
-    if (!returns) {
+    if (change === "stays removed") {
       world.clock.forward(services.enginePolicy.inventoryWaitMs + 1);
       await reconcileRequests(shortened);
       await world.work(shortened);
     }
     expect(await world.untilFinal(agreed.requestId)).toMatchObject(end);
-    expect(await receivedAmount(agreed)).toBe(returns ? 100_000_000n : 0n);
+    expect(await receivedAmount(agreed)).toBe(change === "is listed again" ? 100_000_000n : 0n);
   },
 );
 
@@ -439,7 +443,9 @@ test("concurrent fills together stay within the key's daily budget", async () =>
     failReason: "SPONSOR_BALANCE_TOO_LOW",
   });
   // The next quote takes the spending into account.
-  await expect(requestQuote(sponsored, payer)).rejects.toMatchObject({ facts: { data: { rule: "dailyUsd" } } });
+  await expect(requestQuote(sponsored, payer)).rejects.toMatchObject({
+    facts: { data: { rule: "dailyUsd" } },
+  });
 });
 
 test("does not charge the app of an API key that was revoked after the quote", async () => {

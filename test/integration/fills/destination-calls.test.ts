@@ -149,7 +149,9 @@ test("the app is charged for native tokens that calls carry, the remainder retur
 test("a fill waits while the native token that its calls carry costs more than was charged, or its price is disputed", async () => {
   const { clock, destination } = world;
   const beneficiary = world.anAddress();
-  const callsWithValue: CallsWithFill = { calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] };
+  const callsWithValue: CallsWithFill = {
+    calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }],
+  };
   // A spread of 20 bps plus the service fee of 6 bps.
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
   const waitingFill = await executeQuote(callsWithValue);
@@ -182,7 +184,10 @@ test("a fill waits while the native token that its calls carry costs more than w
 
   const refundedFill = await executeQuote(callsWithValue);
   world.prices.set("ethereum", "2600");
-  expect(await world.untilFinal(refundedFill.requestId)).toMatchObject({ status: "refund", failReason: "SLIPPAGE" });
+  expect(await world.untilFinal(refundedFill.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "SLIPPAGE",
+  });
   expect((await world.execution(refundedFill.requestId)).destinationUsd).toBe(0n);
   expect(await destination.balance(beneficiary, native)).toBe(10n ** 15n);
 });

@@ -45,7 +45,10 @@ async function makeFillable(count: number, ask: Ask = {}): Promise<readonly Fill
 
 /** Fills all requests concurrently, like a worker with several jobs. */
 async function fillAll(workerServices: WorkerServices, list: readonly FillableRequest[]): Promise<void> {
-  const batching = { ...workerServices, payTogether: workerServices.payTogether ?? groupedPayments(workerServices) };
+  const batching = {
+    ...workerServices,
+    payTogether: workerServices.payTogether ?? groupedPayments(workerServices),
+  };
   const results = await Promise.allSettled(
     list.map(async ({ agreed }) => await pay(batching, fillLeg, agreed.requestId)),
   );
@@ -122,7 +125,9 @@ test("as many simultaneous fills as the solver's balance covers get a nonce, and
   const chains: WorkerServices["chains"] = {
     ...services.chains,
     get: (id) =>
-      id === destination.chain.id ? { ...destination.connected, pulse: limitedPulse } : services.chains.get(id),
+      id === destination.chain.id
+        ? { ...destination.connected, pulse: limitedPulse }
+        : services.chains.get(id),
   };
   await fillAll({ ...services, chains }, list);
   expect(await services.reads.unsettledSlots(destination.chain.id, solver.address)).toHaveLength(2);
@@ -163,7 +168,10 @@ test("fills between different assets share a commit, and beyond the limit per mi
 test("a fill over the limit per minute waits, and the others of its batch share one commit", async () => {
   const { services, clock } = world;
   // Each of the first two counts 100 USD, the others nothing.
-  const list = [...(await makeFillable(2, { destinationCurrency: NATIVE_CURRENCY })), ...(await makeFillable(2))];
+  const list = [
+    ...(await makeFillable(2, { destinationCurrency: NATIVE_CURRENCY })),
+    ...(await makeFillable(2)),
+  ];
   let reservations = 0;
   const uow: WorkerServices["uow"] = {
     run: async (work) =>
@@ -200,14 +208,18 @@ test("the same fill twice in one batch is paid once", async () => {
 });
 
 /** Plans these fills without sending them. */
-async function plansOf(list: readonly FillableRequest[], workerServices = world.services): Promise<readonly WantedFill[]> {
+async function plansOf(
+  list: readonly FillableRequest[],
+  workerServices = world.services,
+): Promise<readonly WantedFill[]> {
   const fills = new Map<RequestId, WantedFill>();
   const recordPlan: WorkerServices["payTogether"] = async (planned) => {
     const fill = planned as WantedFill;
     fills.set(fill.requestId, fill);
     return "moved";
   };
-  for (const { agreed } of list) await pay({ ...workerServices, payTogether: recordPlan }, fillLeg, agreed.requestId);
+  for (const { agreed } of list)
+    await pay({ ...workerServices, payTogether: recordPlan }, fillLeg, agreed.requestId);
   return [...fills.values()];
 }
 

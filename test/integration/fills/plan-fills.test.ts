@@ -37,7 +37,10 @@ async function planNow(workerServices: WorkerServices, { requestId }: Agreed): P
 type Reader = EngineWorld["destination"]["connected"]["connection"]["reader"];
 
 /** A worker that reads the destination with this reader, and plans fills without sending them. */
-function recordPlans(overrides: Partial<Reader>): { readonly services: WorkerServices; readonly planned: unknown[] } {
+function recordPlans(overrides: Partial<Reader>): {
+  readonly services: WorkerServices;
+  readonly planned: unknown[];
+} {
   const { services, destination } = world;
   const { connected } = destination;
   const reader = { ...connected.connection.reader, ...overrides };

@@ -430,7 +430,10 @@ test("a payment that the wallet replaced with a higher fee is followed under its
   await reportPayment(agreed, replacementHash);
   await world.origin.mine();
   await world.watch(world.origin);
-  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [replacementHash] });
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "success",
+    txHashes: [replacementHash],
+  });
 });
 
 test("a report that no block confirms is deleted after an hour and may be made again", async () => {

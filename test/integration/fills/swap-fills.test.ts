@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => await world.stop());
 
-/** Makes a deposit of the agreed amount, or of `amount`, which the watcher then reads. */
+/** Deposits the agreed amount, or `amount`. The watcher then reads the deposit. */
 async function makeDeposit(ask: SwapParams, amount?: bigint): Promise<Agreed> {
   const agreed = await world.agree(ask);
   await deposit(world.origin, world.user, agreed, amount === undefined ? {} : { amount });
@@ -219,7 +219,10 @@ test.each([
 ])(
   "pays the recipient in proportion when the origin swap yields %s, and oracles attest it",
   async (_what, depositedAmount, percent) => {
-    const agreed = await makeDeposit({ ...buyOdd(), minimumDeposit: 97_000_000n, slippageBps: 500 }, depositedAmount);
+    const agreed = await makeDeposit(
+      { ...buyOdd(), minimumDeposit: 97_000_000n, slippageBps: 500 },
+      depositedAmount,
+    );
     const { status, received, fills } = await finish(agreed);
     const { expectedAmount } = agreed.terms.destination;
     const part = (expectedAmount * percent) / 100n;
@@ -317,7 +320,11 @@ test("records a swap and deposit through the router as one deposit of the whole 
   await world.watch(origin);
   const { status, received } = await finish(agreed);
   const [depositRecord] = await world.depositsOf(agreed.requestId);
-  expect(depositRecord).toMatchObject({ depositor: user.address, sender: user.address, amount: pools.amountOut });
+  expect(depositRecord).toMatchObject({
+    depositor: user.address,
+    sender: user.address,
+    amount: pools.amountOut,
+  });
   expect({ status, received }).toEqual({
     status: "success",
     received: agreed.terms.destination.expectedAmount,

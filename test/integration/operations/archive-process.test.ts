@@ -228,7 +228,7 @@ test.for(["export", "removal"] as const)(
     const clients = [await pool.connect(), await pool.connect()] as const;
     const stores = [archiveStore(clients[0]), archiveStore(clients[1])] as const;
     const files = archiveFiles(folder);
-    // By then the first connection has finished a part of the work.
+    // Resolves once the first connection has finished a part of the work.
     const finished = Promise.withResolvers<void>();
     let crashes = 0;
     const store: ArchiveStore = {

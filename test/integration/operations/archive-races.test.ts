@@ -123,7 +123,7 @@ test("exports again after two crashes between the manifest and its commit", asyn
   expect(await textOfFiles()).toContain(terms.requestId);
 });
 
-/** Runs the archive. Calls `see` with each page while the page is being exported. */
+/** Runs the archive. Calls `inspect` with each page while the page is being exported. */
 async function exportAndInspect(inspect: (lines: string) => Promise<void>): Promise<void> {
   const real = archiveFiles(folder);
   await archive(NEXT, LATER_MS, {
@@ -271,7 +271,7 @@ test("a trace has its events or says that they are archived, at each moment of t
 });
 
 /**
- * A pool that delays all concurrent statements, except the one with the index `first`, until `release`.
+ * A pool that delays all concurrent statements, except the one with index `firstIndex`, until `release`.
  * `hold` waits for the answer to that statement, and returns the number of statements.
  */
 function delayedPool(firstIndex: number) {

@@ -313,7 +313,10 @@ test("completes in one run despite intermittent endpoint failures, and pays for 
   });
   try {
     await writeEntry(entryFolder, [firstEndpoint.url, secondEndpoint.url]);
-    const applied = await run(`apply ${options} --write ${entryFolder}`, { ...env, CONFIGS_DIR: entryFolder });
+    const applied = await run(`apply ${options} --write ${entryFolder}`, {
+      ...env,
+      CONFIGS_DIR: entryFolder,
+    });
     expect([applied.code, applied.errors]).toEqual([0, ""]);
     expect(await entryIn(entryFolder)).toMatchObject({
       depository: program,
@@ -426,7 +429,9 @@ test.each([
       return (await initializeAs(stranger, program)).address;
     },
     reason: (otherAddress: string) =>
-      new RegExp(`and allocator ${otherAddress}, expected .*Compare both options first. Only if both are right`),
+      new RegExp(
+        `and allocator ${otherAddress}, expected .*Compare both options first. Only if both are right`,
+      ),
   },
   {
     name: "other bytes at the program's address",
@@ -473,7 +478,10 @@ test("deploys the deposit address program in the same way, and resumes after a k
   await runKilled(`apply ${options}`, env, '"step":"broadcast","transaction":"write', 5);
   const applied = await run(`apply ${options} --write ${entryFolder}`, env);
   expect([applied.code, applied.errors]).toEqual([0, ""]);
-  expect(await entryIn(entryFolder)).toMatchObject({ depositAddressProgram: program, depository: expect.anything() });
+  expect(await entryIn(entryFolder)).toMatchObject({
+    depositAddressProgram: program,
+    depository: expect.anything(),
+  });
   const keptLamports = lamportsOf(program ?? "") + lamportsOf(programData ?? "");
   expect(SOL / 5n - lamportsOf(key.address) - keptLamports).toBeLessThan(SOL / 1_000n);
   const before = sendCount();
@@ -551,7 +559,7 @@ test("initializes a program that was deployed by other means, in a run after one
   ]);
   const configured = { ...env, SOL_DEPOSITORY_PROGRAM: program };
   expect((await run(`verify ${words}`, configured)).code).toBe(0);
-  // The same options without --program make another plan.
+  // Without --program, the same options make another plan.
   const otherPlan = await run(`plan ${options}`, configured);
   expect([otherPlan.code, otherPlan.errors]).toEqual([
     1,

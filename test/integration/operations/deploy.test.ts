@@ -169,7 +169,10 @@ test("refuses before anything is sent: an owner without code, insufficient funds
 
   await client.setBalance({ address: account, value: 10n ** 9n });
   const unfunded = await run(`apply ${OPTIONS} ${QUICK}`, env);
-  expect([unfunded.code, unfunded.errors]).toEqual([1, expect.stringContaining("the deployer has 0.000000001 MINE")]);
+  expect([unfunded.code, unfunded.errors]).toEqual([
+    1,
+    expect.stringContaining("the deployer has 0.000000001 MINE"),
+  ]);
 
   const unwritable = await run(`apply ${OPTIONS} ${QUICK} --write ${join(folder, "none")}`, env);
   expect([unwritable.code, unwritable.errors]).toEqual([
@@ -301,7 +304,11 @@ test("verify finds one altered byte, a wrong immutable, a wrong owner and other 
     await client.setBalance({ address: OWNER, value: 10n ** 20n });
     await client.impersonateAccount({ address: OWNER });
     const handOver = { abi: depositoryAbi, functionName: "transferOwnership", args: [SOLVER] } as const;
-    const lowerThreshold = { abi: oracleMultisigAbi, functionName: "setSigners", args: [ORACLES, 1n] } as const;
+    const lowerThreshold = {
+      abi: oracleMultisigAbi,
+      functionName: "setSigners",
+      args: [ORACLES, 1n],
+    } as const;
     for (const [to, data] of [
       [depository, encodeFunctionData(handOver)],
       [multisig, encodeFunctionData(lowerThreshold)],
@@ -385,7 +392,12 @@ test("writes the entries, refuses other arguments afterwards, and keeps replaced
     expect((await run(`apply ${HUB} ${QUICK} --write ${folder}`, env)).code).toBe(0);
     const [otherEntry, mine] = await entriesOf("chains.test.json");
     const depository = plannedAddress(plan, "Depository");
-    expect(otherEntry).toEqual({ id: "other", chainId: 1, vmType: "ethereum-vm", httpRpcUrl: "$OTHER_RPC_URL" });
+    expect(otherEntry).toEqual({
+      id: "other",
+      chainId: 1,
+      vmType: "ethereum-vm",
+      httpRpcUrl: "$OTHER_RPC_URL",
+    });
     expect(mine).toMatchObject({
       httpRpcUrl: "$MINE_RPC_URL",
       depository,

@@ -80,9 +80,7 @@ async function examine(config: ProgramConfig = {}): Promise<readonly Finding[]> 
     ...entries.find(({ id }) => id === "solana"),
     httpRpcUrl: urls.length === 1 ? urls[0] : urls,
     depository: program,
-    ...("roles" in config
-      ? config.roles && { depositoryRoles: config.roles }
-      : { depositoryRoles }),
+    ...("roles" in config ? config.roles && { depositoryRoles: config.roles } : { depositoryRoles }),
   };
   await writeFile(join(folder, "chains.test.json"), JSON.stringify([entry]));
   const report = await findings({
@@ -233,7 +231,11 @@ test("warns of any upgrade authority while the configuration names none", async 
   const vaultAuthority = Buffer.from([1, ...bytesOf(encodeAddress("solana-vm", vault))]);
   const undoVault = change(programData, (data) => data.fill(vaultAuthority, OFFSETS.authority, 45));
   expect(faults(await examine({ roles: undefined }))).toEqual(["warning contract.upgrade-authority"]);
-  const roles = { owner: deployed.owner.address, allocator: deployed.allocator.address, upgradeAuthority: vault };
+  const roles = {
+    owner: deployed.owner.address,
+    allocator: deployed.allocator.address,
+    upgradeAuthority: vault,
+  };
   expect(faults(await examine({ roles }))).toEqual([]);
   undoVault();
 });

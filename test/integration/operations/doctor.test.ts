@@ -129,7 +129,9 @@ test("finds no problem in a local system that is set up as documented", async ()
   await onDatabase(`alter database "${new URL(database.url).pathname.slice(1)}" set synchronous_commit = on`);
   const report = await findings(environment());
   // The servers of these tests disable durability for speed, which doctor reports.
-  const problems = report.filter(({ state, check }) => state === "problem" && check !== "postgres.durability");
+  const problems = report.filter(
+    ({ state, check }) => state === "problem" && check !== "postgres.durability",
+  );
   expect(problems).toEqual([]);
   const okay = report.filter(({ state }) => state === "ok").map(({ check }) => check);
   for (const check of [

@@ -132,7 +132,7 @@ test.each(Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index))(
     const losesDeposits = random() < 0.3;
     if (losesDeposits) pair.cut();
     await world.watch(origin, workerServices);
-    // The standby received only the first `known` payments.
+    // The standby received only the first `receivedCount` payments.
     const receivedCount = losesDeposits ? 0 : Math.floor(random() * REQUESTS);
     for (const [index, { requestId }] of requests.entries()) {
       if (index === receivedCount && !losesDeposits) {

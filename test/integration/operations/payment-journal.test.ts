@@ -80,7 +80,8 @@ test("returns the newest payments of a lane unchanged", async () => {
   const journal = await aJournal();
   expect(await journal.mark(1, SENDER)).toBeUndefined();
   const payments = Array.from({ length: 515 }, (_, index) => aPayment(1_000 + index));
-  for (let index = 0; index < payments.length; index += 100) await journal.enter(payments.slice(index, index + 100), 77);
+  for (let index = 0; index < payments.length; index += 100)
+    await journal.enter(payments.slice(index, index + 100), 77);
   expect(await journal.mark(1, SENDER)).toBe(1_515);
   const entries = await journal.entries(1, SENDER);
   expect(entries).toHaveLength(512);

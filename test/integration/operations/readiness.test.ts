@@ -147,10 +147,15 @@ test("a service whose required chain is unavailable is not ready, regardless of 
   const answer = await readinessOfChains(["ok", "lagging"], required("chain-0"));
   expect(answer).toMatchObject({ ready: true, chains: { "chain-0": { required: true } } });
   expect(answer.chains["chain-1"]).not.toHaveProperty("required");
-  expect(await readinessOfChains(["ok", "ok"], required("chain-0", "chain-1"))).toMatchObject({ ready: true });
+  expect(await readinessOfChains(["ok", "ok"], required("chain-0", "chain-1"))).toMatchObject({
+    ready: true,
+  });
 });
 
-const readinessOfChains = async (states: readonly ("ok" | "lagging" | "unheard")[], needs: ReadinessNeeds = {}) =>
+const readinessOfChains = async (
+  states: readonly ("ok" | "lagging" | "unheard")[],
+  needs: ReadinessNeeds = {},
+) =>
   await readiness(
     {
       reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },

@@ -180,7 +180,12 @@ test("reports why it cannot connect: the sentinels refuse the password, or no no
     .poll(() => reasons().join(), { timeout: 10_000 })
     .toMatch(/not ready: All sentinels are unreachable.* NOAUTH/);
   events = recordedEvents();
-  await startService({ kind: "cluster", nodes: [{ host: "127.0.0.1", port: 9 }], login: noLogin, isTls: false });
+  await startService({
+    kind: "cluster",
+    nodes: [{ host: "127.0.0.1", port: 9 }],
+    login: noLogin,
+    isTls: false,
+  });
   await expect.poll(() => reasons().join(), { timeout: 10_000 }).toContain("Failed to refresh slots cache");
 });
 

@@ -55,9 +55,15 @@ test("an unknown chain or transaction causes 400 not_found", async () => {
     "not_found",
     "chainId",
   ]);
-  expect(summaryOf(await world.post("depository-deposits", deposit))).toEqual([400, "not_found", "transactionId"]);
+  expect(summaryOf(await world.post("depository-deposits", deposit))).toEqual([
+    400,
+    "not_found",
+    "transactionId",
+  ]);
   for (const name of ["constructor", "__proto__", "toString"])
-    expect(summaryOf(await world.post("depository-deposits", { ...deposit, chainId: name }))[1]).toBe("not_found");
+    expect(summaryOf(await world.post("depository-deposits", { ...deposit, chainId: name }))[1]).toBe(
+      "not_found",
+    );
 });
 
 test("a block that is not final causes 400 not_final with the time to retry", async () => {
@@ -79,7 +85,11 @@ test("a block that is not final causes 400 not_final with the time to retry", as
 test("a deposit that did not happen causes 400 rejected", async () => {
   const world = await aWorld();
   world.origin.depositsOf.set(DEPOSIT_TX, { kind: "refuted", reason: "transaction failed" });
-  expect(summaryOf(await world.post("depository-deposits", deposit))).toEqual([400, "rejected", "transactionId"]);
+  expect(summaryOf(await world.post("depository-deposits", deposit))).toEqual([
+    400,
+    "rejected",
+    "transactionId",
+  ]);
 });
 
 test("a node's fault causes 503 without the node's error text, and never a 400", async () => {
@@ -214,7 +224,11 @@ test("a key with too many calls in progress gets 429 until one of them ends, and
   const released = new Promise<void>((resolve) => (release = resolve));
   world.origin.trouble = async () => await released;
   const postWithKey = async (key: string, transactionByte: string) =>
-    await world.post("depository-deposits", { ...deposit, transactionId: word(transactionByte) }, { "x-api-key": key });
+    await world.post(
+      "depository-deposits",
+      { ...deposit, transactionId: word(transactionByte) },
+      { "x-api-key": key },
+    );
   const first = [postWithKey("first-key", "01"), postWithKey("first-key", "02")];
   await expect.poll(() => world.origin.readCount).toBe(2);
   const refused = await postWithKey("first-key", "03");
@@ -480,7 +494,10 @@ test("refuses a withdrawal that does not name this oracle's hub, an amount above
   expect(await errorOf({ expectedAmount: "0" })).toEqual(["invalid_request", "expectedAmount"]);
   expect(await errorOf({ expectedAmount: "01" })).toEqual(["invalid_request", "expectedAmount"]);
   expect(
-    await errorOf({ withdrawerChainId: "solana", withdrawer: "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2" }),
+    await errorOf({
+      withdrawerChainId: "solana",
+      withdrawer: "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2",
+    }),
   ).toEqual(["invalid_request", "withdrawerChainId"]);
   expect(await errorOf({ withdrawalNonce: "0x1" })).toEqual(["invalid_request", "withdrawalNonce"]);
 });

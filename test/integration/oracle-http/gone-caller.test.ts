@@ -64,7 +64,8 @@ test("callers with the same concurrent request share one call to a peer, which i
   const signers = new Set([signer.address, oracleSigner(1).address]);
   const world = await startWorld({ signer, signers, threshold: 2, peers: [peer.url] });
   cleanups.push(async () => await world.close());
-  for (const transactionId of [DEPOSIT_TX, word("d2")]) world.origin.deposited(transactionId, [{ depositId: word("0a") }]);
+  for (const transactionId of [DEPOSIT_TX, word("d2")])
+    world.origin.deposited(transactionId, [{ depositId: word("0a") }]);
 
   const post = (transactionId: string) => {
     const caller = new AbortController();

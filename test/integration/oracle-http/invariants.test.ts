@@ -104,7 +104,8 @@ test("(a) (d) (f): no set of requests, in any format, mints more than was deposi
           await otherOracle.post("depository-deposits", request),
         ];
         const [answer, otherAnswer] = answers;
-        if (answer === undefined || otherAnswer === undefined) throw new Error("expected two queried oracles");
+        if (answer === undefined || otherAnswer === undefined)
+          throw new Error("expected two queried oracles");
         expect(answer.status).toBe(otherAnswer.status);
         if (answer.status !== 200) continue;
         expect(payloadOf(answer)).toBe(payloadOf(otherAnswer));

@@ -178,7 +178,11 @@ test("accepts only one format of a signature", async () => {
   const highS: Hex = `${lowS.slice(0, 66) as Hex}${s.toString(16).padStart(64, "0")}${flipped}`;
   const otherV: Hex = `${lowS.slice(0, 130) as Hex}${lowS.endsWith("1b") ? "00" : "01"}`;
   for (const signature of [highS, otherV])
-    expect(summaryOf(await post(world, await request({}, signature)))).toEqual([400, "rejected", "signature"]);
+    expect(summaryOf(await post(world, await request({}, signature)))).toEqual([
+      400,
+      "rejected",
+      "signature",
+    ]);
 });
 
 test.each<[string, Readonly<Record<string, unknown>>, string, string]>([

@@ -119,7 +119,11 @@ test.each<[string, readonly (string | number)[], unknown]>([
 });
 
 /** A copy of `json` with another value at this path. */
-function withValue(json: unknown, [key, ...innerPath]: readonly (string | number)[], value: unknown): unknown {
+function withValue(
+  json: unknown,
+  [key, ...innerPath]: readonly (string | number)[],
+  value: unknown,
+): unknown {
   if (key === undefined) return value;
   const inner = (json as Readonly<Record<string | number, unknown>>)[key];
   const changed = withValue(inner, innerPath, value);
@@ -148,7 +152,9 @@ test("requires a canonical signature by the solver over this order", async () =>
   const s = (curveOrder - BigInt(`0x${good.slice(66, 130)}`)).toString(16).padStart(64, "0");
   const v = good.endsWith("1b") ? "1c" : "1b";
   const highS = `${good.slice(0, 66)}${s}${v}` as const;
-  expect(summaryOf(await fillOf(undefined, (r) => (r.orderSignature = highS as typeof good)))[1]).toBe("rejected");
+  expect(summaryOf(await fillOf(undefined, (r) => (r.orderSignature = highS as typeof good)))[1]).toBe(
+    "rejected",
+  );
   expect(
     (
       await fillOf(
@@ -182,7 +188,9 @@ test("requires that every input of the order is claimed exactly once, and no dep
     ).toEqual([400, "invalid_request", "inputs[0].inputIndex"]);
   for (const inputIndex of [-1, 0.5, 2 ** 32, "0"])
     expect(
-      summaryOf(await fillOf(undefined, (r) => r.inputs.forEach((i) => (i.inputIndex = inputIndex as number))))[1],
+      summaryOf(
+        await fillOf(undefined, (r) => r.inputs.forEach((i) => (i.inputIndex = inputIndex as number))),
+      )[1],
     ).toBe("invalid_request");
 });
 
@@ -266,7 +274,11 @@ test("requires the sum of the payments to one recipient in one currency, so that
   });
   const request = await aFill(world, twoPayments);
   world.destination.paid(FILL_TX, [[RECIPIENT, USDC, 999n]]);
-  expect(summaryOf(await world.post("solver-fills", request))).toEqual([400, "rejected", "fill.transactionId"]);
+  expect(summaryOf(await world.post("solver-fills", request))).toEqual([
+    400,
+    "rejected",
+    "fill.transactionId",
+  ]);
   world.destination.paid(FILL_TX, [[RECIPIENT, USDC, 1_000n]]);
   expect((await world.post("solver-fills", request)).status).toBe(200);
 });

@@ -138,7 +138,9 @@ test.each(Object.entries(cases))("%s: unsigned fields are not passed on", async 
   const { status, body } = await postThroughEditingPeer(route, ask, (answer) => {
     Object.assign(answer, { quorum: { signers: 9, threshold: 9, local: "ok" }, remark: "<script>" });
     const forgedOrigin = { address: "<script>", chainId: "mars", family: "x" };
-    const metadata = [{ hubTokenId: "666", origin: forgedOrigin, oracleChainId: "1", oracleContract: account("66") }];
+    const metadata = [
+      { hubTokenId: "666", origin: forgedOrigin, oracleChainId: "1", oracleContract: account("66") },
+    ];
     if (answer.execution !== undefined) Object.assign(answer.execution, { metadata, remark: "<script>" });
     for (const message of [...(answer.messages ?? []), answer.message ?? {}])
       Object.assign(message, { remark: "<script>", extra: { timestamp: "4242424242" } });
@@ -245,7 +247,11 @@ test.each<[keyof typeof cases, string, Edit]>([
     (b) => Object.assign(b.message.data, { withdrawal: "0xabce" }),
   ],
   ["withdrawal-initiation", "another key", (b) => replaceExecution(b, { idempotencyKey: word("99") })],
-  ["withdrawal-initiation", "another action", (b) => replaceExecution(b, { actions: [aBurn(account("99"))] })],
+  [
+    "withdrawal-initiation",
+    "another action",
+    (b) => replaceExecution(b, { actions: [aBurn(account("99"))] }),
+  ],
   [
     "withdrawal-initiation",
     "another recipient",
@@ -324,7 +330,12 @@ test("two slightly different concurrent requests each get their own answer", asy
     await statuses("withdrawal-initiation", initiation, { ...initiation, expectedAmount: "51" }, initiation),
   ).toEqual([200, 400, 200]);
   expect(
-    await statuses("withdrawal-initiated", initiationFields, { ...initiationFields, expectedAmount: "51" }, initiationFields),
+    await statuses(
+      "withdrawal-initiated",
+      initiationFields,
+      { ...initiationFields, expectedAmount: "51" },
+      initiationFields,
+    ),
   ).toEqual([200, 400, 200]);
 
   world.origin.deposited(DEPOSIT_TX, [{}]);
@@ -382,9 +393,16 @@ test("returns the peers' quorum, without its own signature, when the peers disag
   const signers = [0, 1, 2].map((n) => oracleSigner(n));
   const quorumOptions = { signers: new Set(signers.map(({ address }) => address)), threshold: 2 };
   const peers = await Promise.all(
-    [1, 2].map(async (n) => await startWorld({ ...quorumOptions, origin: chainWithDeposit(8n, 400), signer: oracleSigner(n) })),
+    [1, 2].map(
+      async (n) =>
+        await startWorld({ ...quorumOptions, origin: chainWithDeposit(8n, 400), signer: oracleSigner(n) }),
+    ),
   );
-  const main = await startWorld({ ...quorumOptions, origin: chainWithDeposit(7n, 0), peers: peers.map(({ url }) => url) });
+  const main = await startWorld({
+    ...quorumOptions,
+    origin: chainWithDeposit(7n, 0),
+    peers: peers.map(({ url }) => url),
+  });
   cleanups.push(...[main, ...peers].map(({ close }) => close));
   const request = { chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSignatures: true };
   const { status, body, text } = await main.post("depository-deposits", request);

@@ -41,7 +41,8 @@ async function startThreeOracles(
   const quorumOptions = { signers: new Set(addresses), threshold: 2 };
   const peers = await Promise.all(
     [1, 2].map(
-      async (n) => await startWorld({ ...shared, ...quorumOptions, signer: oracleSigner(n), ...peerOptions[n - 1] }),
+      async (n) =>
+        await startWorld({ ...shared, ...quorumOptions, signer: oracleSigner(n), ...peerOptions[n - 1] }),
     ),
   );
   const main = await startWorld({
@@ -97,7 +98,10 @@ test("signs transfers without an order in later parts, and not with the deposits
 
 test("attests a transaction from before depositPartsSince as one execution under its former key", async () => {
   const withPartsSince = (depositPartsSince: number) => ({ hub: { depositPartsSince } });
-  const before = await startThreeOracles(withPartsSince(1_001), [withPartsSince(1_001), withPartsSince(1_001)]);
+  const before = await startThreeOracles(withPartsSince(1_001), [
+    withPartsSince(1_001),
+    withPartsSince(1_001),
+  ]);
   const depositAndTransfer = [{ depositId: word("0a") }, { currency: account("f4"), isBare: true as const }];
   before.origin.deposited(DEPOSIT_TX, depositAndTransfer);
   const undivided = (await before.main.post("depository-deposits", deposit)).body;
@@ -116,7 +120,10 @@ test("attests a transaction from before depositPartsSince as one execution under
   expect(tooMany).toMatchObject({ status: 400, body: { code: "rejected", field: "transactionId" } });
   expect(tooMany.text).toContain("at most 256");
 
-  const after = await startThreeOracles(withPartsSince(1_000), [withPartsSince(1_000), withPartsSince(1_000)]);
+  const after = await startThreeOracles(withPartsSince(1_000), [
+    withPartsSince(1_000),
+    withPartsSince(1_000),
+  ]);
   after.origin.deposited(DEPOSIT_TX, depositAndTransfer);
   const parts = await Promise.all(
     [0, 1].map(async (part) => (await after.main.post("depository-deposits", { ...deposit, part })).body),
@@ -256,7 +263,10 @@ test("prefers the local answer over an answer with as many signers, whatever and
     [7n, 8n],
     [8n, 7n],
   ] as const) {
-    const { main } = await startThreeOracles({ origin: chainWithDeposit(ownAmount) }, [{ origin: chainWithDeposit(peerAmount) }, chains()]);
+    const { main } = await startThreeOracles({ origin: chainWithDeposit(ownAmount) }, [
+      { origin: chainWithDeposit(peerAmount) },
+      chains(),
+    ]);
     const { body } = await main.post("depository-deposits", deposit);
     expect(body.messages[0]?.result["amount"]).toBe(ownAmount.toString());
     expect(body.quorum).toEqual({ signers: 1, threshold: 2, local: "ok" });
@@ -293,7 +303,9 @@ test("refuses valid signatures for another transaction, complete or partial", as
   origin.deposited(word("99"), [{ depositId: word("0a") }]);
   const withoutPeers = { ...deposit, requestPeerSignatures: false };
   const otherAnswer = (await peers[0]?.post("depository-deposits", withoutPeers))?.body;
-  const rightAnswer = (await peers[0]?.post("depository-deposits", { ...withoutPeers, transactionId: word("99") }))?.body;
+  const rightAnswer = (
+    await peers[0]?.post("depository-deposits", { ...withoutPeers, transactionId: word("99") })
+  )?.body;
   const statusWith = async (answer: object) => {
     const relay = await startFixedAnswerPeer(JSON.stringify(answer));
     const world = await startWorld({ ...blind, signers: new Set(addresses), peers: [relay.url] });

@@ -33,7 +33,12 @@ const reportOf = async (world: World) => (await world.get("/shadow/v1/report")).
 
 test("does not combine the signature of a peer in shadow mode, and warns the operator", async () => {
   const shared = chains();
-  const shadow = await startOracleWorld({ ...shared, ...quorumOptions, signer: oracleSigner(1), shadow: true });
+  const shadow = await startOracleWorld({
+    ...shared,
+    ...quorumOptions,
+    signer: oracleSigner(1),
+    shadow: true,
+  });
   const main = await startOracleWorld({ ...shared, ...quorumOptions, peers: [shadow.url] });
   const { status, body } = await main.post("depository-deposits", deposit);
   expect(status).toBe(200);
@@ -47,9 +52,19 @@ test("does not combine the signature of a peer in shadow mode, and warns the ope
 
 test("if one peer is a shadow, the quorum consists of the other oracles", async () => {
   const shared = chains();
-  const shadow = await startOracleWorld({ ...shared, ...quorumOptions, signer: oracleSigner(1), shadow: true });
+  const shadow = await startOracleWorld({
+    ...shared,
+    ...quorumOptions,
+    signer: oracleSigner(1),
+    shadow: true,
+  });
   const live = await startOracleWorld({ ...shared, ...quorumOptions, signer: oracleSigner(2) });
-  const main = await startOracleWorld({ ...shared, ...quorumOptions, threshold: 3, peers: [shadow.url, live.url] });
+  const main = await startOracleWorld({
+    ...shared,
+    ...quorumOptions,
+    threshold: 3,
+    peers: [shadow.url, live.url],
+  });
   const { body } = await main.post("depository-deposits", deposit);
   expect(body.quorum).toEqual({ signers: 2, threshold: 3, local: "ok" });
   expect(await executionSigners(body.execution)).toEqual([addresses[0], addresses[2]].toSorted());

@@ -140,7 +140,10 @@ test.each<[string, Record<string, string>, string]>([
   ["a threshold below 1", { ORACLE_SIGNERS_THRESHOLD: "0" }, "ORACLE_SIGNERS_THRESHOLD must be an integer"],
   [
     "a threshold above the number of different signers",
-    { ORACLE_SIGNERS: `${signerAddress};0x${signerAddress.slice(2).toUpperCase()}`, ORACLE_SIGNERS_THRESHOLD: "2" },
+    {
+      ORACLE_SIGNERS: `${signerAddress};0x${signerAddress.slice(2).toUpperCase()}`,
+      ORACLE_SIGNERS_THRESHOLD: "2",
+    },
     "ORACLE_SIGNERS_THRESHOLD is 2",
   ],
   [

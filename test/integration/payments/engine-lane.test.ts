@@ -196,7 +196,9 @@ test("a fill whose bytes the node permanently refuses is canceled at its nonce, 
   expect((await slotOf(laterFill)).nonce).toBe((await slotOf(refusedFill)).nonce + 1);
   await destination.mine();
   await world.watch(destination);
-  expect((await world.status(laterFill.requestId)).status, "the nonce before it is missing").toBe("submitted");
+  expect((await world.status(laterFill.requestId)).status, "the nonce before it is missing").toBe(
+    "submitted",
+  );
 
   await world.maintainLaneOf(destination);
   await destination.mine();
@@ -504,7 +506,9 @@ test("a fill that was checked before the database failed over takes no nonce aft
   const afterFailover = { ...services, uow: postgresUnitOfWork(pool, world.events, replacedServer) };
   await expect(pay(afterFailover, fillLeg, agreed.requestId)).rejects.toThrow(ServerReplaced);
   const { chain } = world.destination;
-  const opening = afterFailover.uow.run(async (tx) => await tx.lanes.open(chain.id, world.solver.address, 10_000));
+  const opening = afterFailover.uow.run(
+    async (tx) => await tx.lanes.open(chain.id, world.solver.address, 10_000),
+  );
   await expect(opening).rejects.toThrow(ServerReplaced);
   const after = { ...services, reads: postgresReads(sqlOn(pool), replacedServer) };
   expect(await pay(after, fillLeg, agreed.requestId)).toMatchObject({
@@ -1018,7 +1022,9 @@ test("fills the nonce gap of a transaction that was orphaned before the lane was
   const { origin, destination, services, solver } = world;
   const latestNonce = await destination.connected.connection.reader.nonce(solver.address, "latest");
   // The state of the chain before the reorg.
-  await services.uow.run(async (tx) => await tx.lanes.open(destination.chain.id, solver.address, latestNonce + 2));
+  await services.uow.run(
+    async (tx) => await tx.lanes.open(destination.chain.id, solver.address, latestNonce + 2),
+  );
   const agreed = await world.quote();
   await world.pay(agreed);
   await origin.mine();
@@ -1033,5 +1039,8 @@ test("fills the nonce gap of a transaction that was orphaned before the lane was
     [latestNonce + 1, true],
     [latestNonce + 2, false],
   ]);
-  expect(world.events.of("nonce_gap_filled").map(({ facts }) => facts["nonce"])).toEqual([latestNonce, latestNonce + 1]);
+  expect(world.events.of("nonce_gap_filled").map(({ facts }) => facts["nonce"])).toEqual([
+    latestNonce,
+    latestNonce + 1,
+  ]);
 });

@@ -55,7 +55,10 @@ async function closeParts(): Promise<void> {
 /**
  * A job catalog that only records which jobs ran. Jobs of `fill` may run in the process that commits them.
  */
-function aCatalog(run: (payload: unknown) => Promise<Progress> = async () => ({ waitMs: 0 }), fillOptions = {}) {
+function aCatalog(
+  run: (payload: unknown) => Promise<Progress> = async () => ({ waitMs: 0 }),
+  fillOptions = {},
+) {
   const ran: unknown[] = [];
   const job = (name: "fill" | "refund") => ({
     name,
@@ -122,7 +125,11 @@ test("committed jobs run promptly and once, however many relays and workers ther
   await Promise.all([openRelay(catalog, url), openRelay(catalog, url)]);
   openWorkers(catalog, url);
   openWorkers(catalog, url);
-  await Promise.all([addJobs(jobEntries(0, 50)), addJobs(jobEntries(50, 100)), addJobs(jobEntries(100, 250))]);
+  await Promise.all([
+    addJobs(jobEntries(0, 50)),
+    addJobs(jobEntries(50, 100)),
+    addJobs(jobEntries(100, 250)),
+  ]);
   await expect.poll(() => ran.length, { timeout: 10_000, interval: 20 }).toBe(250);
   await sleep(200);
   expect(jobNumbers(ran)).toEqual(Array.from({ length: 250 }, (_, index) => index));
@@ -366,7 +373,8 @@ test("a relay takes over the job of a crashed process when its lease ends", asyn
   jobsOfCrashed.useRunner({ runs: (job) => job === "fill", run: () => new Promise(() => undefined) });
   const startedAtMs = performance.now();
   await postgresUnitOfWork(pool, events, undefined, jobsOfCrashed).run(
-    async (tx) => await tx.outbox.add([...jobEntries(0, 1), { job: "refund", jobId: "r", payload: { n: 9 } }], 1),
+    async (tx) =>
+      await tx.outbox.add([...jobEntries(0, 1), { job: "refund", jobId: "r", payload: { n: 9 } }], 1),
   );
   await expect.poll(() => jobNumbers(ran), { timeout: 2_000, interval: 20 }).toEqual([9]);
   await expect.poll(() => jobNumbers(ran), { timeout: 8_000, interval: 20 }).toEqual([0, 9]);
@@ -579,9 +587,10 @@ test("publishes a job again that Redis lost before it answered", async () => {
     redis = await startRedis({ port, env: {} });
     openWorkers(catalog, redis.url);
     await expect.poll(() => new Set(jobNumbers(ran)).size, { timeout: 15_000 }).toBe(3);
-    expect(jobNumbers(ran), "the first job is lost with its Redis until the reconciler queues it again").toEqual(
-      [1, 2, 3],
-    );
+    expect(
+      jobNumbers(ran),
+      "the first job is lost with its Redis until the reconciler queues it again",
+    ).toEqual([1, 2, 3]);
   } finally {
     await closeParts();
     await redis.stop();

@@ -213,7 +213,9 @@ test("two workers share one daily limit, and a payment that was never made relea
     "update outbox set published_at_ms = 1 where published_at_ms is null returning payload",
   );
   await Promise.all(
-    rows.map(async ({ payload }, index) => await runJob(index === 0 ? first : second, "fill", JSON.parse(payload))),
+    rows.map(
+      async ({ payload }, index) => await runJob(index === 0 ? first : second, "fill", JSON.parse(payload)),
+    ),
   );
   const slots = await world.pool.query("select id from slots where leg_kind = 'fill'");
   expect(slots.rows).toHaveLength(1);
@@ -318,7 +320,7 @@ test("while a chain is paused, new fills wait and are then refunded, and payment
   });
 });
 
-test("after a rotation, the new key pays orders agreed before it, and counts against the same daily limit", async () => {
+test("after a rotation, the new key pays orders quoted before it, and counts against the same daily limit", async () => {
   const { destination, origin, services } = world;
   const workerServices = withLimits({ dayUsd: 150 });
   const first = await makeDeposit(workerServices);

@@ -404,7 +404,9 @@ test("keeps quotes with calls for a month if their origin returns no deposit wit
   const dayOldMs = NOW_MS - RETENTION_MS.large_requests - 1;
   const [evmQuote, bitcoinQuote] = await quotesFrom(EVM, dayOldMs, 2, withCalls());
   await pool.query("update requests set state = 'expired', updated_at_ms = $1", [dayOldMs]);
-  await pool.query("update requests set origin_chain_id = 8253038 where request_id = $1", [bitcoinQuote?.requestId]);
+  await pool.query("update requests set origin_chain_id = 8253038 where request_id = $1", [
+    bitcoinQuote?.requestId,
+  ]);
   await pool.query(
     "insert into rail_cursors (chain_id, cursor, block_number, block_hash, block_seconds) values (8253038, '', 1, '0x', 1)",
   );

@@ -65,7 +65,7 @@ interface User extends LocalAccount {
   readonly recipient: Address;
 }
 
-/** A user with only this amount of a token. `approved`: the user approved Permit2 long ago. */
+/** A user with only this amount of a token. With `approved`, the user has already approved Permit2. */
 async function aUser(token: Address, amount: bigint, { approved = false } = {}): Promise<User> {
   const { origin, stranger } = world;
   const privateKey = generatePrivateKey();
@@ -86,7 +86,7 @@ async function aUser(token: Address, amount: bigint, { approved = false } = {}):
   return user;
 }
 
-/** Hides that tokens support EIP-3009 authorizations and, with `nothing`, EIP-2612 permits too. */
+/** Hides that tokens support EIP-3009 authorizations and, with `hidesAll`, also EIP-2612 permits. */
 const withoutEip3009 = (hidesAll = false): PermitTokens => {
   const tokens = createTokenPermits(world.services.chains, world.clock);
   return {
@@ -142,7 +142,12 @@ async function post(
     kind,
     workerServices = world.services,
     keep,
-  }: { permitPolicy?: PermitPolicy; kind?: string; workerServices?: WorkerServices; keep?: AnswerToStore } = {},
+  }: {
+    permitPolicy?: PermitPolicy;
+    kind?: string;
+    workerServices?: WorkerServices;
+    keep?: AnswerToStore;
+  } = {},
 ): Promise<void> {
   const body = signatureStep(agreed).items[0]?.data.post.body;
   const permitSignatures = createPermitSignatures(world.services.chains);
@@ -239,7 +244,9 @@ test("deducts the quoted cost of submitting the permit from the refund of its de
   await post(agreed, await signStep(user, agreed));
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "refund" });
   const refunded = await world.origin.balance(user.address, world.usdc);
-  expect(refunded).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? hundredUsdc);
+  expect(refunded).toBeGreaterThanOrEqual(
+    agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? hundredUsdc,
+  );
   // At one dollar per USDC. The refund's own gas is deducted too.
   expect((hundredUsdc - refunded) * 10n ** 12n).toBeGreaterThan(agreed.terms.originGasUsd ?? 0n);
 });
@@ -293,10 +300,12 @@ test("pays any other token through Permit2, after one approval", async () => {
   const [approve] = first.answer.steps;
   expect(JSON.stringify(approve)).toContain(permit2.slice(2));
   expect(approve?.items[0]).not.toHaveProperty("check");
-  expect(await refusalOf(signStep(newUser, first).then((signature) => post(first, signature)))).toMatchObject({
-    code: "PERMIT_FAILED",
-    reason: "PERMIT2_ALLOWANCE_TOO_LOW",
-  });
+  expect(await refusalOf(signStep(newUser, first).then((signature) => post(first, signature)))).toMatchObject(
+    {
+      code: "PERMIT_FAILED",
+      reason: "PERMIT2_ALLOWANCE_TOO_LOW",
+    },
+  );
 });
 
 test("swaps a token that the solver does not hold before the deposit, by the same signature", async () => {
@@ -427,10 +436,15 @@ test("an invalid permit is refused before anything is broadcast, with the reason
 
   // Only the simulation detects that the nonce of the permit was used in the meantime.
   const rich = await aUser(world.usdc, 3n * hundredUsdc);
-  const [first, second] = [await requestQuote(rich, {}, only2612()), await requestQuote(rich, {}, only2612())];
+  const [first, second] = [
+    await requestQuote(rich, {}, only2612()),
+    await requestQuote(rich, {}, only2612()),
+  ];
   await post(first, await signStep(rich, first));
   await expectPaid(rich, first);
-  expect(await refusalOf(signStep(rich, second).then((secondSignature) => post(second, secondSignature)))).toMatchObject({
+  expect(
+    await refusalOf(signStep(rich, second).then((secondSignature) => post(second, secondSignature))),
+  ).toMatchObject({
     code: "PERMIT_FAILED",
     message: expect.stringContaining("Submitting the signature would revert"),
   });
@@ -488,14 +502,18 @@ test("a permit is not sent if its deposit would not be filled, or if its gas cos
     code: "CHAIN_DISABLED",
   });
   const reducedGas = { originGasUsd: originGasUsd / 100n };
-  expect(await refusalOf(post(agreed, signature, { workerServices: withTerms(agreed, reducedGas) }))).toMatchObject(
-    tooExpensive,
-  );
+  expect(
+    await refusalOf(post(agreed, signature, { workerServices: withTerms(agreed, reducedGas) })),
+  ).toMatchObject(tooExpensive);
   // A small shortfall is tolerated while the quote is firm, and not afterwards.
   const estimate = (originGasUsd * 7n) / 10n;
   const afterFirmWindow = withTerms(agreed, { originGasUsd: estimate, firmUntilMs: 0 });
-  expect(await refusalOf(post(agreed, signature, { workerServices: afterFirmWindow }))).toMatchObject(tooExpensive);
-  await post(agreed, signature, { workerServices: withTerms(agreed, { originGasUsd: estimate, firmUntilMs }) });
+  expect(await refusalOf(post(agreed, signature, { workerServices: afterFirmWindow }))).toMatchObject(
+    tooExpensive,
+  );
+  await post(agreed, signature, {
+    workerServices: withTerms(agreed, { originGasUsd: estimate, firmUntilMs }),
+  });
   await expectPaid(user, agreed);
 });
 
@@ -637,7 +655,9 @@ test("gas that is wasted because a user invalidates a signature is counted and l
   expect(world.events.of("permit_budget_spent")).toMatchObject([
     { facts: { todayUsd, dailyUsd: limitedPolicy.dailyUsd } },
   ]);
-  expect(await refusalOf(post(secondQuote, secondSignature, { permitPolicy: { ...policy, perUser: 1 } }))).toMatchObject({
+  expect(
+    await refusalOf(post(secondQuote, secondSignature, { permitPolicy: { ...policy, perUser: 1 } })),
+  ).toMatchObject({
     code: "RATE_LIMITED",
   });
   await world.work();
@@ -668,7 +688,9 @@ test("gas that is wasted because a user invalidates a signature is counted and l
   });
   await origin.mine();
   await world.watch(origin);
-  expect(await refusalOf(post(secondQuote, secondSignature, { permitPolicy: { ...policy, perUser: 1 } }))).toMatchObject({
+  expect(
+    await refusalOf(post(secondQuote, secondSignature, { permitPolicy: { ...policy, perUser: 1 } })),
+  ).toMatchObject({
     code: "RATE_LIMITED",
   });
   await post(secondQuote, secondSignature);

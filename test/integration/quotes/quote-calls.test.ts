@@ -250,7 +250,9 @@ test("the price includes the gas that the calls need, or that the client reserve
 test("refuses a quote with a reverting call, and reports the reason, the call and the block", async () => {
   const { destination, usdc } = world;
   const data = encodeSay("the vault is closed");
-  const { status, body } = await refusalOf({ txs: [transfer(usdc, world.anAddress(), 1n), failingCall(data)] });
+  const { status, body } = await refusalOf({
+    txs: [transfer(usdc, world.anAddress(), 1n), failingCall(data)],
+  });
   expect(status).toBe(400);
   expect(body).toMatchObject({
     errorCode: "DESTINATION_TX_FAILED",
@@ -463,7 +465,9 @@ test("refuses invalid calls and unsupported combinations and names the field", a
     "INVALID_EXTRA_TXS",
     "txsGasLimit",
   ]);
-  const burningCall = failingCall(encodeFunctionData({ abi: failuresAbi, functionName: "write", args: [1n] }));
+  const burningCall = failingCall(
+    encodeFunctionData({ abi: failuresAbi, functionName: "write", args: [1n] }),
+  );
   expect(await codeOf({ txs: [burningCall], txsGasLimit: 1 })).toEqual(["INVALID_EXTRA_TXS", "txsGasLimit"]);
   expect(await codeOf({ txs: [plain], topupGas: true })).toEqual(["UNSUPPORTED_EXECUTION_TYPE", "topupGas"]);
   expect(

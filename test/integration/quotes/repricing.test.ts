@@ -225,7 +225,10 @@ test("refunds the deposit if the recipient's code needs more gas than the router
 
 test("a fill that exceeds an asset's exposure limit per minute waits for the next minute", async () => {
   const { enginePolicy } = world.services;
-  const withExposureLimit = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 } };
+  const withExposureLimit = {
+    ...world.services,
+    enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 },
+  };
   // The clock moves to the start of a minute, so that both fills are in the same minute.
   world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
   const deposits = [await aDeposit(), await aDeposit()];

@@ -44,7 +44,9 @@ test("no call of a key without a wallet, or with an insufficient balance, is bro
   await expect(world.execute(call, walletless)).rejects.toThrow(/require an API key with a funding address/);
   for (const balance of [0n, 1n]) {
     const poorApp = await world.anApp({}, balance);
-    await expect(world.execute(call, poorApp)).rejects.toThrow(/The app balance of 0x[0-9a-f]{40} has \$0\.00/);
+    await expect(world.execute(call, poorApp)).rejects.toThrow(
+      /The app balance of 0x[0-9a-f]{40} has \$0\.00/,
+    );
     expect(await world.book(poorApp)).toMatchObject({ balance, pending: 0n });
   }
   expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
@@ -217,7 +219,7 @@ async function expectCharged({ requestId }: Agreed, spentWei: bigint): Promise<v
 
 /**
  * A quote whose output pays for its origin transaction, and that transaction, signed. The account makes the
- * calls `first` before the deposit.
+ * calls `callsBefore` before the deposit.
  */
 async function quoteExecution(
   ask: object = {},

@@ -287,7 +287,9 @@ test("a new key submits the executions of an open transaction of an unconfigured
   // The former key is configured again. Its nonce gets used, and nothing is executed twice.
   const otherRequest = await world.makeFilled();
   await world.untilSettled(otherRequest.requestId);
-  expect(await world.solverOnHub()).toBe(balanceBefore + agreed.terms.origin.amount + otherRequest.terms.origin.amount);
+  expect(await world.solverOnHub()).toBe(
+    balanceBefore + agreed.terms.origin.amount + otherRequest.terms.origin.amount,
+  );
 });
 
 test("a configured former key gets its open transaction mined, and one without gas leaves it to the new key", async () => {

@@ -98,7 +98,7 @@ export function attestedChain({ chain, connected }: TestChain): AttestedChain {
       if (state.kind !== "mined") throw new Error("not mined");
       const block = await reader.block(state.receipt.blockNumber);
       return reader.depositsOf(state).map(({ logIndex, id, depositor, currency, amount, depository }) => ({
-        place: String(logIndex),
+        index: String(logIndex),
         depository: depository ?? chain.contracts.depository,
         depositId: id ?? (`0x${"00".repeat(32)}` as const),
         depositor,
@@ -209,7 +209,10 @@ export async function startFakeOracle(
       : solverRefundId(familyOf, { data: { ...data, refunds: refunds ?? [] }, result });
     const action = encodeHubAction({
       kind: "transfer",
-      from: orderAddress(chainRef(input.payment.chainId), { ...deposit.message.result, timestamp: deposit.timestamp }),
+      from: orderAddress(chainRef(input.payment.chainId), {
+        ...deposit.message.result,
+        timestamp: deposit.timestamp,
+      }),
       to: hubAlias(chainRef(order.solverChainId), order.solver),
       tokenId: hubTokenId(chainRef(input.payment.chainId), currency),
       amount,

@@ -109,7 +109,12 @@ test("payments and hub transactions of one key get different nonces, and each is
   const recipients = Array.from({ length: 4 }, () => world.engine.anAddress());
   const [first, second, third, fourth] = recipients;
   if (!first || !second || !third || !fourth) throw new Error("expected four recipients");
-  await Promise.all([payOnHub(first, 1n), world.submit(settlementServices), payOnHub(second, 2n), world.submit(settlementServices)]);
+  await Promise.all([
+    payOnHub(first, 1n),
+    world.submit(settlementServices),
+    payOnHub(second, 2n),
+    world.submit(settlementServices),
+  ]);
   await payOnHub(third, 3n);
   for (let round = 0; round < 8; round++) {
     await world.mineHub();

@@ -83,7 +83,7 @@ function attestedChain({ chain, connection }: NonEvmEnd): AttestedChain {
       const arrivals = await connection.arrivalsOf(parseTransaction(chain, transactionId) ?? "0x");
       if (arrivals.kind !== "final") throw new Error("not final");
       return arrivals.deposits.map(({ id, depositor, depository, currency, amount }) => ({
-        place: "0",
+        index: "0",
         depository: decodeAddress(family, depository ?? chain.depository),
         depositId: id ?? (`0x${"00".repeat(32)}` as const),
         depositor: decodeAddress(family, depositor),

@@ -81,7 +81,11 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
   };
   const openedOracles: FakeOracle[] = [];
   const startOracle = async (oracleSigners: readonly Signer[]): Promise<FakeOracle> => {
-    const fakeOracle = await startFakeOracle([engine.origin, engine.destination].map(attestedChain), hub, oracleSigners);
+    const fakeOracle = await startFakeOracle(
+      [engine.origin, engine.destination].map(attestedChain),
+      hub,
+      oracleSigners,
+    );
     openedOracles.push(fakeOracle);
     return fakeOracle;
   };

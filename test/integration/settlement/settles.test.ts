@@ -76,10 +76,13 @@ test("settles a refund of the agreed deposit by crediting the deposit to the sol
 test("fills and settles an order of a former solver key while that key is configured to sign", async () => {
   const { engine, services } = world;
   const formerSigner = rawKeySigner(`0x${"f0".repeat(32)}`);
-  const agreed = await engine.quote({ recipient: engine.anAddress() }, undefined, { solver: formerSigner.address });
+  const agreed = await engine.quote({ recipient: engine.anAddress() }, undefined, {
+    solver: formerSigner.address,
+  });
   const withFormerKey = { ...services, formerSigners: [formerSigner] };
   await engine.pay(agreed);
-  for (let round = 0; round < 6; round++) await engine.round({ ...engine.services, formerSigners: [formerSigner] });
+  for (let round = 0; round < 6; round++)
+    await engine.round({ ...engine.services, formerSigners: [formerSigner] });
   expect(await engine.status(agreed.requestId)).toMatchObject({ status: "success", final: true });
 
   await world.attest();
@@ -91,7 +94,9 @@ test("fills and settles an order of a former solver key while that key is config
   await world.attest(withFormerKey);
   expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
   const { orderSignature } = world.oracle.requests.at(-1)?.body ?? {};
-  expect(recoverSigner(messageDigest(agreed.terms.orderId), orderSignature ?? "0x")).toBe(formerSigner.address);
+  expect(recoverSigner(messageDigest(agreed.terms.orderId), orderSignature ?? "0x")).toBe(
+    formerSigner.address,
+  );
 });
 
 test.for([
@@ -127,7 +132,9 @@ test.for([
       await origin.mine();
       if (isHinted) await indexTransaction(withNewDepository, { chainId: chain.id, txHash });
       else await engine.watch(origin, withNewDepository);
-      expect(await engine.depositsOf(agreed.requestId)).toMatchObject([{ txHash, depository: formerDepository }]);
+      expect(await engine.depositsOf(agreed.requestId)).toMatchObject([
+        { txHash, depository: formerDepository },
+      ]);
       expect(await engine.status(agreed.requestId)).toMatchObject({
         status: "pending",
         fundsAt: "depository",

@@ -39,7 +39,7 @@ export interface WithdrawalWorld {
   /** Settles a fill. Then the solver has a hub balance and the depository has the funds. */
   earn(): Promise<void>;
   order(change: { amount: bigint }): WithdrawalOrder;
-  /** Proceeds as far as possible within the time. `death` crashes it at a step. */
+  /** Proceeds as far as possible within `withinMs`. `crash` names the step at which the process crashes. */
   withdraw(
     order: WithdrawalOrder,
     withinMs?: number,
@@ -378,7 +378,9 @@ function crashAt(
     uow: {
       run: async (work) => {
         if (hasCrashed) throw new Error("died");
-        return await services.uow.run(async (tx) => await work({ ...tx, settlement: crashingProxy(tx.settlement) }));
+        return await services.uow.run(
+          async (tx) => await work({ ...tx, settlement: crashingProxy(tx.settlement) }),
+        );
       },
     },
   };
