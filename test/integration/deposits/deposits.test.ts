@@ -299,7 +299,7 @@ test("a crash between two block ranges neither repeats nor skips a range", async
   const trail = await loadTrail(world.services, world.origin.connected);
   const head = await world.origin.announce();
   let commits = 0;
-  const dying = {
+  const interrupted = {
     ...world.services,
     uow: {
       run: async <T>(work: Parameters<typeof world.services.uow.run<T>>[0]): Promise<T> => {
@@ -308,7 +308,7 @@ test("a crash between two block ranges neither repeats nor skips a range", async
       },
     },
   };
-  await expect(scanChain(dying, world.origin.connected, trail, head)).rejects.toThrow("ends here");
+  await expect(scanChain(interrupted, world.origin.connected, trail, head)).rejects.toThrow("ends here");
   await world.watch(world.origin);
   expect(await world.depositsOf(agreed.requestId)).toHaveLength(1);
   await expectFilledOnce(agreed);
@@ -322,7 +322,7 @@ test("a reorg is reported once, by the commit that records it", async () => {
   const trail = await loadTrail(services, origin.connected);
   const head = await origin.announce();
   const reorgsBefore = world.events.of("reorg").length;
-  const dying = {
+  const interrupted = {
     ...services,
     uow: {
       run: async <T>(work: Parameters<typeof services.uow.run<T>>[0]): Promise<T> =>
@@ -332,7 +332,7 @@ test("a reorg is reported once, by the commit that records it", async () => {
         }),
     },
   };
-  await expect(scanChain(dying, origin.connected, trail, head)).rejects.toThrow("ends here");
+  await expect(scanChain(interrupted, origin.connected, trail, head)).rejects.toThrow("ends here");
   expect(world.events.of("reorg")).toHaveLength(reorgsBefore);
   await scanChain(services, origin.connected, trail, head);
   expect(world.events.of("reorg")).toHaveLength(reorgsBefore + 1);
@@ -452,8 +452,8 @@ test("a reported deposit counts scanned blocks as confirmations", async () => {
   const agreed = await requestQuote({ amount: "20000000000" });
   const txHash = await deposit(origin, world.user, agreed);
   await origin.mine(3);
-  const blind = { ...origin.connected.connection.reader, depositsIn: async () => [] };
-  const connection = { ...origin.connected.connection, reader: blind };
+  const readerWithoutDeposits = { ...origin.connected.connection.reader, depositsIn: async () => [] };
+  const connection = { ...origin.connected.connection, reader: readerWithoutDeposits };
   const chain = { ...origin.connected, connection };
   await world.watch(origin, { ...world.services, chains: { ...world.services.chains, get: () => chain } });
   await origin.mine();
@@ -473,11 +473,11 @@ test("a report of a transaction that is unknown, failed or contains no deposit c
   await expect(
     indexTransaction(world.services, { chainId: 1, txHash: `0x${"12".repeat(32)}` }),
   ).rejects.toMatchObject({ code: "UNSUPPORTED_CHAIN" });
-  const plain = await world.origin.send(world.user, { to: world.stranger.address, value: 1n });
+  const plainHash = await world.origin.send(world.user, { to: world.stranger.address, value: 1n });
   const reverting = await world.origin.send(world.user, { to: world.usdc, data: "0xa9059cbb" });
   await world.origin.mine();
   const answers = await Promise.all(
-    [plain, reverting].map(async (txHash) => await indexTransaction(world.services, { chainId, txHash })),
+    [plainHash, reverting].map(async (txHash) => await indexTransaction(world.services, { chainId, txHash })),
   );
   expect(answers.map(({ message }) => message)).toEqual([
     "Transaction contains no deposit",
@@ -496,8 +496,8 @@ test("native tokens deposited with the order id are filled in another currency",
 /** The deposits in blocks above `since`, according to the chain's logs and to the table. */
 async function readLoggedAndStored(since: bigint): Promise<{ logged: string[]; stored: string[] }> {
   const { chain, client, connected } = world.origin;
-  const to = await client.getBlockNumber();
-  const logged = await connected.connection.reader.depositsIn({ from: since + 1n, to, hashes: new Map() });
+  const toBlock = await client.getBlockNumber();
+  const logged = await connected.connection.reader.depositsIn({ from: since + 1n, to: toBlock, hashes: new Map() });
   const { rows } = await world.pool.query<{ id: number }>(
     "select id from deposits where chain_id = $1 and canonical and block_number > $2",
     [chain.id, since],
@@ -745,10 +745,10 @@ async function startBranch(model: DepositFact, { terms }: Agreed) {
 /** The deposit of a request as the newest block shows it. */
 async function newestFact({ terms }: Agreed): Promise<DepositFact> {
   const { client, connected } = world.origin;
-  const to = await client.getBlockNumber();
-  const facts = await connected.connection.reader.depositsIn({ from: to, to, hashes: new Map() });
+  const toBlock = await client.getBlockNumber();
+  const facts = await connected.connection.reader.depositsIn({ from: toBlock, to: toBlock, hashes: new Map() });
   const fact = facts.find(({ id }) => id === terms.orderId);
-  if (fact === undefined) throw new Error(`block ${to} has no deposit of ${terms.requestId}`);
+  if (fact === undefined) throw new Error(`block ${toBlock} has no deposit of ${terms.requestId}`);
   return fact;
 }
 
@@ -952,20 +952,20 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
   const agreed = await requestQuote();
   const chainId = origin.chain.id;
   const recorded = await deposit(origin, world.user, agreed);
-  const lost = await pileDeposits(origin, stranger, {
+  const unstoredHash = await pileDeposits(origin, stranger, {
     depositor: world.anAddress(),
     id: `0x${"55".repeat(32)}`,
     count: 1,
   });
   await origin.mine();
   await world.watch(origin);
-  await pool.query("delete from deposits where tx_hash = $1", [lost]);
+  await pool.query("delete from deposits where tx_hash = $1", [unstoredHash]);
   const pendingHashes = await Promise.all(
     Array.from({ length: 24 }, async (_, nonce) => {
       const { depository } = origin.chain.contracts;
       const data = depositNativeCalldata(world.anAddress(), agreed.terms.orderId);
-      const from = await origin.client.getTransactionCount({ address: stranger.address });
-      return await origin.send(stranger, { to: depository, data, value: 1n, nonce: from + nonce });
+      const firstNonce = await origin.client.getTransactionCount({ address: stranger.address });
+      return await origin.send(stranger, { to: depository, data, value: 1n, nonce: firstNonce + nonce });
     }),
   );
   await origin.mine();
@@ -988,7 +988,7 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
     );
     expect(await report(recorded, "alice")).toEqual({ message: "Transaction indexed" });
     // No later scan reads this block.
-    await expect(report(lost, "alice")).rejects.toMatchObject({
+    await expect(report(unstoredHash, "alice")).rejects.toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       retryable: true,
     });
@@ -996,10 +996,10 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
     await scan.query("rollback");
     scan.release();
   }
-  expect((await report(lost, "alice")).message).toMatch(
+  expect((await report(unstoredHash, "alice")).message).toMatch(
     /^Transaction indexed, .* does not match any known request/,
   );
-  expect((await pool.query("select from deposits where tx_hash = $1", [lost])).rows).toHaveLength(1);
+  expect((await pool.query("select from deposits where tx_hash = $1", [unstoredHash])).rows).toHaveLength(1);
   await world.watch(origin);
   const { logged, stored } = await readLoggedAndStored(
     await origin.client.getBlockNumber().then((n) => n - 1n),

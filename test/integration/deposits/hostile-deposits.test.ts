@@ -423,12 +423,12 @@ test("fills only requests without foreign code once reverted fills have cost the
     recipient: await aPayableContract(),
   });
   const toppedUp = await requestQuote({ topupGas: true });
-  const plain = await requestQuote();
-  for (const agreed of [toContract, toppedUp, plain]) await world.pay(agreed);
+  const toAccount = await requestQuote();
+  for (const agreed of [toContract, toppedUp, toAccount]) await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
   await world.work(withGasLimit);
-  expect((await world.request(plain.requestId)).state.name).toBe("submitted");
+  expect((await world.request(toAccount.requestId)).state.name).toBe("submitted");
   for (const { requestId } of [toContract, toppedUp]) {
     expect((await world.request(requestId)).state.name).toBe("fillable");
     const waits = world.events.of("fill_waits").filter(({ facts }) => facts["requestId"] === requestId);
@@ -642,9 +642,9 @@ test("a deposit to a former depository that was not listed while its block becam
   const unlisted = await replaceDepository([]);
   await origin.mine(20);
   await world.watch(origin, unlisted.services);
-  const listed = await replaceDepository([origin.chain.contracts.depository]);
-  await indexTransaction(listed.services, { chainId: origin.chain.id, txHash });
-  await world.watch(origin, listed.services);
+  const withListed = await replaceDepository([origin.chain.contracts.depository]);
+  await indexTransaction(withListed.services, { chainId: origin.chain.id, txHash });
+  await world.watch(origin, withListed.services);
   expect(await world.depositsOf(agreed.requestId)).toEqual([]);
 });
 
@@ -759,9 +759,9 @@ test("an app stays liable for its fast fill when a reorg makes the deposit unatt
   await deposit(origin, world.user, agreed);
   await origin.mine();
   await world.watch(origin);
-  const blind = servicesWithoutReceipts();
-  await moveByReorg(blind);
-  await runRounds(4, 6_000, blind);
+  const withoutReceipts = servicesWithoutReceipts();
+  await moveByReorg(withoutReceipts);
+  await runRounds(4, 6_000, withoutReceipts);
   expect(await sponsor.holdState(agreed)).toBe("active");
   const [stored] = await world.depositsOf(agreed.requestId);
   const request = await world.request(agreed.requestId);

@@ -447,8 +447,8 @@ test("request lists filtered by the deposit's transaction show it in each state,
   expect((await list(`hash=${dust}`)).unattributedDeposits).toEqual([
     expect.objectContaining({ state: "held", message: expect.stringContaining("worth less than the gas") }),
   ]);
-  const paid = await world.quote();
-  const paidTx = await world.pay(paid);
+  const paidQuote = await world.quote();
+  const paidTx = await world.pay(paidQuote);
   await origin.mine();
   await world.watch(origin);
   const listed = await list(`hash=${paidTx}`);

@@ -52,8 +52,8 @@ test("the regtest node applies Bitcoin Core's relay rules, and relays an order i
   const user = anOwner();
   const utxo = await utxoOf(controls(), user, 100_000n);
   const id = newId();
-  const good = spend([utxo], [{ to: depository, amount: 50_000n }, { text: id }]);
-  const tampered = Transaction.fromRaw(Buffer.from(good.hex, "hex"), { allowUnknownOutputs: true });
+  const valid = spend([utxo], [{ to: depository, amount: 50_000n }, { text: id }]);
+  const tampered = Transaction.fromRaw(Buffer.from(valid.hex, "hex"), { allowUnknownOutputs: true });
   tampered.updateOutput(0, { amount: 49_000n }, true);
   expect(await refusalOf(tampered.hex)).toMatchObject({ code: -26 });
   expect(await refusalOf(spend([utxo], [{ to: depository, amount: 200n }]).hex)).toMatchObject({
@@ -72,10 +72,10 @@ test("the regtest node applies Bitcoin Core's relay rules, and relays an order i
     code: -25,
   });
   expect(await refusalOf("00")).toMatchObject({ code: -22 });
-  expect(await controls().send(good.hex)).toBe(good.id);
+  expect(await controls().send(valid.hex)).toBe(valid.id);
   // A repeated submission is accepted. A conflicting spend is refused if its fee is lower, and replaces the
   // first if its fee is higher.
-  expect(await controls().send(good.hex)).toBe(good.id);
+  expect(await controls().send(valid.hex)).toBe(valid.id);
   expect((await refusalOf(spend([utxo], [{ to: user, amount: 50_000n }]).hex)).message).toMatch(
     /insufficient fee/,
   );

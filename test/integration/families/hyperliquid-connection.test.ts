@@ -116,12 +116,12 @@ async function sendTransfer(
     decimals: isHype ? 2 : 8,
     nonce: userNonce,
   });
-  const signed = await signExchangeAction(
+  const signedAction = await signExchangeAction(
     profile,
     text === "" ? action : { ...action, amount: text },
     userKey,
   );
-  expect(await post(exchange, signed)).toContain("ok");
+  expect(await post(exchange, signedAction)).toContain("ok");
   return control.transactions().at(-1)!.hash;
 }
 
@@ -268,11 +268,11 @@ test("a deposit that the explorer does not list yet waits without delaying other
   control.lie((path, question, honest) =>
     path === "explorer" && question["hash"] === first ? { type: "error", message: "not found" } : honest,
   );
-  const early = await connection.arrivals(cursor);
-  expect(early.deposits.map(({ txHash }) => txHash)).toEqual([second]);
+  const firstRead = await connection.arrivals(cursor);
+  expect(firstRead.deposits.map(({ txHash }) => txHash)).toEqual([second]);
   control.lie(undefined);
-  const late = await connection.arrivals(early.cursor);
-  expect(late.deposits.map(({ txHash }) => txHash)).toEqual([first]);
+  const secondRead = await connection.arrivals(firstRead.cursor);
+  expect(secondRead.deposits.map(({ txHash }) => txHash)).toEqual([first]);
 });
 
 test("a deposit is reported however late the explorer lists it and however far the scan has advanced", async () => {
@@ -402,14 +402,14 @@ test("a payment becomes final even if strangers flood the solver's ledger while 
 test("an index that lags during a quiet period hides no deposit permanently", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
-  const late = await sendTransfer(exchange);
+  const lateHash = await sendTransfer(exchange);
   control.holdBack(1);
   for (let n = 0; n < 4; n++) {
     control.advance(5 * 60_000);
     ({ cursor } = await connection.arrivals(cursor));
   }
   control.holdBack(0);
-  expect((await connection.arrivals(cursor)).deposits.map(({ txHash }) => txHash)).toEqual([late]);
+  expect((await connection.arrivals(cursor)).deposits.map(({ txHash }) => txHash)).toEqual([lateHash]);
 });
 
 test("finds every deposit after a long time without deposits, and after a long downtime", async () => {

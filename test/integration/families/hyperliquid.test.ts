@@ -156,10 +156,10 @@ test("a transaction id in another than the canonical format is not looked up", a
 });
 
 test("treats an unreachable hub as a fault, and never as a missing mapping", async () => {
-  const silent: NonceMappings = {
+  const unreachableHub: NonceMappings = {
     of: () => Promise.reject(new RpcFault({ kind: "network", method: "eth_call", reason: "no answer" })),
   };
-  const source = await evidenceAt([exchange.url], silent);
+  const source = await evidenceAt([exchange.url], unreachableHub);
   await usdSend(config(), { destination: depository, amount: "1" });
   await expect(source.deposits(lastHash())).rejects.toBeInstanceOf(RpcFault);
 });
@@ -260,12 +260,12 @@ test("one endpoint that hides an execution or has a fast clock cannot expire a w
   const { payload, execute } = await aWithdrawal();
   await execute();
   exchange.control.advance(3 * DAY_MS);
-  const blind = await startFront((path, question, honest) => {
+  const blindFront = await startFront((path, question, honest) => {
     if (question["type"] === "userNonFundingLedgerUpdates") return [];
     return path === "explorer" ? { type: "userDetails", txs: [] } : honest;
   });
   let reports = 0;
-  const source = await evidenceAt([exchange.url, blind], undefined, () => (reports += 1));
+  const source = await evidenceAt([exchange.url, blindFront], undefined, () => (reports += 1));
   await expect(source.withdrawal(payload, undefined)).rejects.toBeInstanceOf(RpcFault);
   expect(reports).toBe(1);
 

@@ -151,15 +151,15 @@ test("an endpoint of another network is not trusted", async () => {
   const facts = { explorerApiUrl: lighter.explorerUrl, exchangeChainId: 304n };
   const { contract } = lighter.exchange;
   const hash = await deposit();
-  const right = sourceOf({ lighter: { ...facts, exchangeContract: contract } });
-  expect(await right.deposits(hash)).toMatchObject({ kind: "final" });
-  const late = sourceOf({ lighter: { ...facts, exchangeContract: contract } });
+  const rightNetwork = sourceOf({ lighter: { ...facts, exchangeContract: contract } });
+  expect(await rightNetwork.deposits(hash)).toMatchObject({ kind: "final" });
+  const recovering = sourceOf({ lighter: { ...facts, exchangeContract: contract } });
   lighter.faults.broken = "error";
-  await expect(late.deposits(hash)).rejects.toMatchObject({ retryable: true });
+  await expect(recovering.deposits(hash)).rejects.toMatchObject({ retryable: true });
   lighter.faults.broken = undefined;
-  expect(await late.deposits(hash)).toMatchObject({ kind: "final" });
-  const wrong = sourceOf({ lighter: { ...facts, exchangeContract: `0x${"99".repeat(20)}` } });
-  await expect(wrong.deposits(hash)).rejects.toMatchObject({ kind: "wrongChain", retryable: false });
+  expect(await recovering.deposits(hash)).toMatchObject({ kind: "final" });
+  const wrongNetwork = sourceOf({ lighter: { ...facts, exchangeContract: `0x${"99".repeat(20)}` } });
+  await expect(wrongNetwork.deposits(hash)).rejects.toMatchObject({ kind: "wrongChain", retryable: false });
 });
 
 test("a transfer between the service's own accounts is neither a deposit nor a payment", async () => {
@@ -252,8 +252,8 @@ test("expires a withdrawal that failed in a block once that block is settled and
   expect(await statusOf(source, payload)).toBe("pending");
   lighter.exchange.settle(laterHash);
   expect(await statusOf(source, payload)).toBe("expired");
-  const blind = sourceOf({ lighter: { explorerApiUrl: undefined, exchangeChainId: 304n } });
-  expect(await statusOf(blind, payload, failed)).toBe("pending");
+  const withoutExplorer = sourceOf({ lighter: { explorerApiUrl: undefined, exchangeChainId: 304n } });
+  expect(await statusOf(withoutExplorer, payload, failed)).toBe("pending");
 });
 
 test("an explorer that hides or invents transfers, or lags, can only keep a withdrawal pending", async () => {
@@ -263,7 +263,7 @@ test("an explorer that hides or invents transfers, or lags, can only keep a with
   lighter.exchange.reject(rejected);
   lighter.exchange.passTime(1_000);
   lighter.exchange.pace = "executed";
-  const paid = await depository.send(transfer);
+  const paidHash = await depository.send(transfer);
   await sendOtherTransfer();
   const rewriteLogs =
     (change: (lines: Record<string, unknown>[]) => unknown) => (path: string, body: string) =>
@@ -271,12 +271,12 @@ test("an explorer that hides or invents transfers, or lags, can only keep a with
         ? JSON.stringify(change(JSON.parse(body) as Record<string, unknown>[]))
         : body;
   const lies = [
-    rewriteLogs((lines) => lines.filter(({ hash }) => hash !== paid)),
+    rewriteLogs((lines) => lines.filter(({ hash }) => hash !== paidHash)),
     rewriteLogs((lines) =>
-      lines.map((line) => (line["hash"] === paid ? { ...line, hash: "00".repeat(40) } : line)),
+      lines.map((line) => (line["hash"] === paidHash ? { ...line, hash: "00".repeat(40) } : line)),
     ),
     rewriteLogs((lines) =>
-      lines.filter(({ hash }) => hash !== paid).map((line) => ({ ...line, status: "failed" })),
+      lines.filter(({ hash }) => hash !== paidHash).map((line) => ({ ...line, status: "failed" })),
     ),
     rewriteLogs(() => []),
   ];
@@ -285,23 +285,23 @@ test("an explorer that hides or invents transfers, or lags, can only keep a with
     const source = sourceOf();
     expect(await statusOf(source, payload)).toBe("pending");
     expect(await statusOf(source, payload, rejected)).toBe("pending");
-    expect(await statusOf(source, payload, paid)).toBe("executed");
+    expect(await statusOf(source, payload, paidHash)).toBe("executed");
   }
   lighter.faults.rewrite = (path, body) => (path.startsWith("/explorer") ? "<html>" : body);
   await expect(sourceOf().withdrawal(payload, undefined)).rejects.toMatchObject({ kind: "garbage" });
 });
 
 test("without an explorer, finds an execution only if the request names its transaction", async () => {
-  const blind = sourceOf({ lighter: { explorerApiUrl: undefined, exchangeChainId: 304n } });
+  const withoutExplorer = sourceOf({ lighter: { explorerApiUrl: undefined, exchangeChainId: 304n } });
   const { transfer, payload } = aPayout();
   const hash = await depository.send(transfer);
-  expect([await statusOf(blind, payload), await statusOf(blind, payload, hash)]).toEqual([
+  expect([await statusOf(withoutExplorer, payload), await statusOf(withoutExplorer, payload, hash)]).toEqual([
     "pending",
     "executed",
   ]);
   const next = aPayout({ nonce: 1n });
   const otherHash = await sendOtherTransfer();
-  expect([await statusOf(blind, next.payload), await statusOf(blind, next.payload, otherHash)]).toEqual([
+  expect([await statusOf(withoutExplorer, next.payload), await statusOf(withoutExplorer, next.payload, otherHash)]).toEqual([
     "pending",
     "expired",
   ]);
@@ -310,7 +310,7 @@ test("without an explorer, finds an execution only if the request names its tran
 test("a long history is searched page by page", async () => {
   const { transfer, payload } = aPayout();
   await depository.send(transfer);
-  for (let sent = 0; sent < 120; sent += 1) await sendOtherTransfer();
+  for (let count = 0; count < 120; count += 1) await sendOtherTransfer();
   expect(await statusOf(sourceOf(), payload)).toBe("executed");
   const onePage = sourceOf({}, { search: { maxPages: 1, maxConcurrent: 8 } });
   expect(await statusOf(onePage, payload)).toBe("pending");

@@ -185,16 +185,16 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     { orderId, payments }: PaymentPlan,
     calls: readonly EvmCall[] = [],
   ): Promise<Call> => {
-    const paid: EvmCall[] = [];
+    const paymentCalls: EvmCall[] = [];
     let value = calls.reduce((sum, call) => sum + call.value, 0n);
     for (const { recipient, currency, amount } of payments) {
       const to = evmAddressOf(recipient);
       if (evmAddressOf(currency) === NATIVE_CURRENCY) {
-        paid.push({ ...nativeTransferCall(router, to, amount), allowFailure: false });
+        paymentCalls.push({ ...nativeTransferCall(router, to, amount), allowFailure: false });
         value += amount;
       } else {
         await machine.mint(evmAddressOf(currency), router, amount);
-        paid.push({
+        paymentCalls.push({
           to: evmAddressOf(currency),
           data: erc20("transfer", to, amount),
           value: 0n,
@@ -203,7 +203,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       }
     }
     return routerCall(router, {
-      calls: [...calls, ...paid],
+      calls: [...calls, ...paymentCalls],
       refundTo: solver,
       refundTokens: [],
       value,
@@ -417,9 +417,9 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       innerReverted: async (plan) => {
         const { to, amount } = firstPayment(plan);
         await machine.mint(token, multicall3, amount);
-        const paid = { to: token, data: erc20("transfer", to, amount) };
+        const payment = { to: token, data: erc20("transfer", to, amount) };
         const failing = { to: token, data: erc20("transfer", to, 10n ** 30n) };
-        const revertedCall = { ...multicall([paid, failing]), mayFail: true };
+        const revertedCall = { ...multicall([payment, failing]), mayFail: true };
         return await send("solver", appendOrderId(multicall([revertedCall]), plan.orderId));
       },
       forTwoOrders: async (ids, { recipient, amount }) => {
@@ -431,9 +431,9 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         const { to, amount } = firstPayment(plan);
         if (to !== alice) throw new Error("only Alice approved the transfer back");
         await machine.mint(token, multicall3, amount);
-        const paid = { to: token, data: erc20("transfer", alice, amount) };
+        const payment = { to: token, data: erc20("transfer", alice, amount) };
         const back = { to: token, data: transferFrom(alice, multicall3, 1n) };
-        return await send("solver", appendOrderId(multicall([paid, back]), plan.orderId));
+        return await send("solver", appendOrderId(multicall([payment, back]), plan.orderId));
       },
       reportedByStranger: async ({ orderId }) => await send("solver", { to: stranger, data: orderId }),
       strangersExtraData: encodeFillContract(stranger),
@@ -514,6 +514,6 @@ function words(...values: readonly (Hex | bigint)[]): Hex {
 function without(json: unknown, names: readonly string[]): unknown {
   if (Array.isArray(json)) return json.map((part: unknown) => without(part, names));
   if (typeof json !== "object" || json === null) return json;
-  const kept = Object.entries(json).filter(([name]) => !names.includes(name));
-  return Object.fromEntries(kept.map(([name, value]) => [name, without(value, names)]));
+  const remaining = Object.entries(json).filter(([name]) => !names.includes(name));
+  return Object.fromEntries(remaining.map(([name, value]) => [name, without(value, names)]));
 }

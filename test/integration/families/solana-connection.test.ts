@@ -311,14 +311,14 @@ test("reports the funds at a deposit address that two of three endpoints show, r
 test("reads a deposit that nodes list late, and only once", async () => {
   finalize();
   const { cursor } = await connection.arrivals(undefined);
-  const early = await world.send(world.user, [await world.deposit({ id: idOf(9), amount: 1n })]);
-  const late = await world.send(world.user, [await world.deposit({ id: idOf(10), amount: 2n })]);
+  const hiddenHash = await world.send(world.user, [await world.deposit({ id: idOf(9), amount: 1n })]);
+  const listedHash = await world.send(world.user, [await world.deposit({ id: idOf(10), amount: 2n })]);
   finalize();
   world.node.controls.trouble(({ method }) =>
     method === "getSignaturesForAddress"
       ? {
           kind: "lie",
-          tell: (list) => (list as { signature: string }[]).filter(({ signature }) => signature !== early),
+          tell: (list) => (list as { signature: string }[]).filter(({ signature }) => signature !== hiddenHash),
         }
       : undefined,
   );
@@ -327,9 +327,9 @@ test("reads a deposit that nodes list late, and only once", async () => {
   world.node.controls.trouble(undefined);
   finalize();
   const secondRead = await connection.arrivals(firstRead.cursor);
-  expect(secondRead.deposits.map(({ txHash }) => txHash)).toEqual([transactionIdBytes("solana-vm", early)]);
+  expect(secondRead.deposits.map(({ txHash }) => txHash)).toEqual([transactionIdBytes("solana-vm", hiddenHash)]);
   expect((await connection.arrivals(secondRead.cursor)).deposits).toEqual([]);
-  expect(late).not.toBe(early);
+  expect(listedHash).not.toBe(hiddenHash);
 });
 
 test("a read in which one answer fails reports no deposits, and the next read reports all of them", async () => {
@@ -681,12 +681,12 @@ test("notifications continue until the last listener unsubscribes", async () => 
   stop();
 });
 
-function base58(of: Uint8Array): string {
+function base58(data: Uint8Array): string {
   const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-  let value = BigInt(`0x${Buffer.from(of).toString("hex")}`);
+  let value = BigInt(`0x${Buffer.from(data).toString("hex")}`);
   let text = "";
   for (; value > 0n; value /= 58n) text = `${alphabet[Number(value % 58n)]}${text}`;
-  for (const byte of of) {
+  for (const byte of data) {
     if (byte !== 0) break;
     text = `1${text}`;
   }

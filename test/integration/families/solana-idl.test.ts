@@ -128,11 +128,11 @@ beforeAll(async () => {
 async function measureSweeps(): Promise<void> {
   const program = LOCAL_DEPOSIT_ADDRESSES;
   node.controls.addProgram(program, depositAddressProgram());
-  const from = { operator: user.address, depositor: (await key(6)).address, id: ID, strict: true };
-  const address = deriveDepositAddress(program, { ...from, depository: deployed.program });
+  const sweepOrigin = { operator: user.address, depositor: (await key(6)).address, id: ID, strict: true };
+  const address = deriveDepositAddress(program, { ...sweepOrigin, depository: deployed.program });
   await askNode(node.url, "requestAirdrop", [address, 100_000_000]);
   await mintTo(node.url, mint, address, 3_000_000n);
-  const terms = { program, pdas: deployed, from, orderId: ID, amount: 10_000_000n, excess: 0n };
+  const terms = { program, pdas: deployed, from: sweepOrigin, orderId: ID, amount: 10_000_000n, excess: 0n };
   const tokenTerms = { ...terms, amount: 1_000_000n, mint: mint.mint, tokenProgram: mint.tokenProgram };
   const [native, token] = [sweepNativeInstruction(terms), await sweepTokenInstruction(tokenTerms)];
   addressUnits["sweep_native"] = await run(native);

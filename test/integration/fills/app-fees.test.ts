@@ -127,8 +127,8 @@ test("an orphaned fill credits and charges no one until it is final again", asyn
   await world.destination.mine();
   await world.watch(world.destination);
   expect((await world.status(agreed.requestId)).status).toBe("success");
-  const paid = agreed.terms.sponsorship?.amount ?? 0n;
-  const whileFilling = { balance: 10_000_000n - paid, pending: paid };
+  const sponsoredAmount = agreed.terms.sponsorship?.amount ?? 0n;
+  const whileFilling = { balance: 10_000_000n - sponsoredAmount, pending: sponsoredAmount };
   expect(await lineOf(payer.wallet)).toEqual(whileFilling);
   expect((await lineOf(app)).balance).toBe(0n);
 
@@ -139,7 +139,7 @@ test("an orphaned fill credits and charges no one until it is final again", asyn
 
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   expect((await lineOf(app)).balance).toBe(300_000n);
-  expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n - paid, pending: 0n });
+  expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n - sponsoredAmount, pending: 0n });
 });
 
 test("credited fees can be claimed and paid out like any balance", async () => {
@@ -178,8 +178,8 @@ test("credits no app for a refund and releases the sponsor's reservation", async
     if (record === undefined) throw new Error("invariant violated: request is not stored");
     await reserveSponsorship(world.services, tx, record.terms, agreed.terms.sponsorship?.usd ?? 0n);
     const { record: planned } = await transition(world.services, tx, record, { kind: "fillPlanned" });
-    const dead = { kind: "fillDead", reason: "TRANSACTION_NOT_INCLUDED", depositGone: false } as const;
-    await transition(world.services, tx, planned, dead);
+    const fillDead = { kind: "fillDead", reason: "TRANSACTION_NOT_INCLUDED", depositGone: false } as const;
+    await transition(world.services, tx, planned, fillDead);
   });
   expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n, pending: 0n });
   expect((await world.untilFinal(requestId)).status).toBe("refund");
@@ -208,8 +208,8 @@ test.each(["is not filled", "cannot be sponsored when it is planned again"])(
       await tx.fillBurns.note({ ...slot, gasUsed: 100n, effectiveGasPrice: 1n }, requestId, usedGasUsd, 1);
       if (ending !== "is not filled") expect(await reserve(11n * 10n ** 18n)).toBe("refused");
       const { record: planned } = await transition(world.services, tx, record, { kind: "fillPlanned" });
-      const dead = { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false } as const;
-      await transition(world.services, tx, planned, dead);
+      const fillDead = { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false } as const;
+      await transition(world.services, tx, planned, fillDead);
       const budget = { keyId: payer.key.id, day: today, user: terms.user, target: undefined };
       return await tx.executions.lockSpending(budget, undefined);
     });
@@ -278,27 +278,27 @@ test.each([
 test("refunds the deposit when the sponsor can no longer pay in full", async () => {
   const payer = await aPayingKey(world, 1);
   const agreed = await requestQuote(sponsored, payer);
-  const paid = agreed.terms.sponsorship?.amount ?? 0n;
-  await payer.spend(1_000_000n - paid + 1n);
+  const sponsoredAmount = agreed.terms.sponsorship?.amount ?? 0n;
+  await payer.spend(1_000_000n - sponsoredAmount + 1n);
   await depositAndFill(agreed);
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({
     status: "refund",
     failReason: "SPONSOR_BALANCE_TOO_LOW",
   });
   expect(await receivedAmount(agreed)).toBe(0n);
-  expect(await lineOf(payer.wallet)).toEqual({ balance: paid - 1n, pending: 0n });
+  expect(await lineOf(payer.wallet)).toEqual({ balance: sponsoredAmount - 1n, pending: 0n });
 });
 
 test("a sponsor pays despite holds, and one fill's reservation never pays for another fill", async () => {
   const payer = await aPayingKey(world, 1);
   const [first, second] = [await requestQuote(sponsored, payer), await requestQuote(sponsored, payer)];
-  const paid = first.terms.sponsorship?.amount ?? 0n;
-  await payer.spend(1_000_000n - 2n * paid + 1n);
+  const sponsoredAmount = first.terms.sponsorship?.amount ?? 0n;
+  await payer.spend(1_000_000n - 2n * sponsoredAmount + 1n);
   for (const agreed of [first, second]) await depositAndFill(agreed);
   const outcomes = [await world.untilFinal(first.requestId), await world.untilFinal(second.requestId)];
   expect(outcomes.map(({ status }) => status)).toEqual(["success", "refund"]);
   expect(await receivedAmount(first)).toBe(100_000_000n);
-  expect(await lineOf(payer.wallet)).toEqual({ balance: paid - 1n, pending: 0n });
+  expect(await lineOf(payer.wallet)).toEqual({ balance: sponsoredAmount - 1n, pending: 0n });
 });
 
 test("held funds never sponsor app fees, neither in the quote nor in the fill", async () => {
@@ -321,9 +321,9 @@ test("held funds never sponsor app fees, neither in the quote nor in the fill", 
   expect(await lineOf(app)).toEqual({ balance: 0n, pending: 0n });
   expect(await lineOf(payer.wallet)).toEqual({ balance: 1_000_000_000n, pending: 0n });
   // The sponsor still pays gas and the service's fee.
-  const plain = await requestQuote(sponsored, payer);
-  await depositAndFill(plain);
-  expect((await world.untilFinal(plain.requestId)).status).toBe("success");
+  const withoutAppFees = await requestQuote(sponsored, payer);
+  await depositAndFill(withoutAppFees);
+  expect((await world.untilFinal(withoutAppFees.requestId)).status).toBe("success");
 });
 
 test("a volatile balance pays neither app fees nor a fixed rate, neither in the quote nor in the fill", async () => {
@@ -353,9 +353,9 @@ test("a volatile balance pays neither app fees nor a fixed rate, neither in the 
   expect(await lineOf(app)).toEqual({ balance: 0n, pending: 0n });
   expect(await lineOf(payer.wallet, NATIVE_CURRENCY)).toEqual({ balance: ETHER, pending: 0n });
   // The sponsor still pays gas and the service's fee.
-  const plain = await requestQuote(sponsored, payer);
-  await depositAndFill(plain);
-  expect((await world.untilFinal(plain.requestId)).status).toBe("success");
+  const withoutAppFees = await requestQuote(sponsored, payer);
+  await depositAndFill(withoutAppFees);
+  expect((await world.untilFinal(withoutAppFees.requestId)).status).toBe("success");
   expect((await lineOf(payer.wallet, NATIVE_CURRENCY)).balance).toBeLessThan(ETHER);
 });
 
@@ -572,8 +572,8 @@ test("pays the gas top-up and the output in one transaction that oracles count a
   expect(await receivedAmount(agreed)).toBe(promised.expectedAmount);
   // One dollar of ETH at $2,500.
   expect(await destination.balance(recipient, NATIVE_CURRENCY)).toBe(4n * 10n ** 14n);
-  const [payment, ...more] = await world.paymentsOf(agreed, destination);
-  expect(more).toEqual([]);
+  const [payment, ...others] = await world.paymentsOf(agreed, destination);
+  expect(others).toEqual([]);
   expect(await judgeFill(world, agreed, payment?.hash ?? "0x")).toEqual({
     amounts: [promised.expectedAmount, 4n * 10n ** 14n],
   });

@@ -85,8 +85,8 @@ test.each([
       3n,
       4n,
     ]);
-    const [payment, ...more] = await world.paymentsOf(agreed, destination);
-    expect(more).toEqual([]);
+    const [payment, ...others] = await world.paymentsOf(agreed, destination);
+    expect(others).toEqual([]);
     if (payment === undefined) throw new Error("no payment found");
     expect(await judgeFill(world, agreed, payment.hash)).toEqual({ amounts: [promised.expectedAmount] });
 
@@ -454,11 +454,11 @@ test("calls wait while the node cannot trace, and a later refund does not name t
     const outcome = await connection.reader.trace(...question);
     return outcome.kind === "ok" ? { ...outcome, effects: { kind: "unseen" } } : outcome;
   };
-  const blind = {
+  const withoutTrace = {
     ...destination.connected,
     connection: { ...connection, reader: { ...connection.reader, trace } },
   };
-  const get = (id: number) => (id === destination.chain.id ? blind : services.chains.get(id));
+  const get = (id: number) => (id === destination.chain.id ? withoutTrace : services.chains.get(id));
   const tryFill = async () =>
     await pay({ ...services, chains: { ...services.chains, get } }, fillLeg, agreed.requestId);
   expect(await tryFill()).toEqual({ waitMs: 1_000, why: "the node cannot trace the calls" });

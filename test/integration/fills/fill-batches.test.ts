@@ -333,10 +333,10 @@ test("whenever the process crashes while it stores the outcomes of fills togethe
       await world.destination.mine();
       return first.agreed;
     },
-    run: async (by) => {
-      await track(by);
+    run: async (workerServices) => {
+      await track(workerServices);
       await world.destination.mine();
-      await track(by);
+      await track(workerServices);
     },
     verify: async (_, moment) => await expectEachOnce(list, moment),
   });
@@ -360,9 +360,9 @@ test("whenever the process crashes while it sends fills together, each fill pays
       if (first === undefined) throw new Error("no request is due");
       return first.agreed;
     },
-    run: async (by) => {
-      const fills = await plansOf(list, by);
-      for (const sent of await payTogether(by, fillLeg, fills)) if (sent instanceof Error) throw sent;
+    run: async (workerServices) => {
+      const fills = await plansOf(list, workerServices);
+      for (const result of await payTogether(workerServices, fillLeg, fills)) if (result instanceof Error) throw result;
     },
     verify: async (_, moment) => await expectEachOnce(list, moment),
   });

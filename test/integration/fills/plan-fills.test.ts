@@ -190,9 +190,9 @@ test("whenever the process crashes around a fill that it plans at the commit, th
       return agreed;
     },
     run: async (crashing) => {
-      const by = { ...crashing, fillsAhead: createFillsAhead() };
-      await world.watch(origin, { ...by, planAhead: planAhead(by) });
-      await world.work(by);
+      const workerServices = { ...crashing, fillsAhead: createFillsAhead() };
+      await world.watch(origin, { ...workerServices, planAhead: planAhead(workerServices) });
+      await world.work(workerServices);
     },
     verify: async (agreed, moment) => {
       expect(await world.status(agreed.requestId), moment).toMatchObject({ status: "success" });

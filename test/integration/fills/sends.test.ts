@@ -274,9 +274,9 @@ test("a thousand reports of pending transactions cause a bounded number of reads
 
 test("a node that fails to serve a reported transaction does not delay the rest of a head", async () => {
   const { origin, services } = world;
-  const honest = await aSend(native);
-  const hash = await world.pay(honest);
-  await reportPayment(honest, hash);
+  const pending = await aSend(native);
+  const hash = await world.pay(pending);
+  await reportPayment(pending, hash);
   const stuck = `0x${"8".repeat(64)}`;
   await world.pool.query(
     `insert into send_reports (chain_id, tx_hash, request_id, sender, created_at_ms) values ($1, $2, $3, $4, $5)`,
@@ -304,7 +304,7 @@ test("a node that fails to serve a reported transaction does not delay the rest 
     headsSeen.push(atBlock);
   });
   await expect.poll(() => headsSeen).toContain(number);
-  await expect.poll(async () => (await world.status(honest.requestId)).status).toBe("success");
+  await expect.poll(async () => (await world.status(pending.requestId)).status).toBe("success");
   await watcher.close();
   await world.pool.query("delete from send_reports where tx_hash = $1", [stuck]);
 });

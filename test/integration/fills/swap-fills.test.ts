@@ -401,7 +401,7 @@ test("whenever the process crashes while it plans, signs or broadcasts a fill wi
       await world.watch(origin);
       return agreed;
     },
-    run: async (by) => await world.work(by),
+    run: async (workerServices) => await world.work(workerServices),
     verify: async (agreed, moment) => {
       const { recipient, destination: promised } = agreed.terms;
       expect(await world.paymentsOf(agreed, destination), moment).toHaveLength(1);
@@ -428,14 +428,14 @@ function withReader(reader: typeof world.destination.connected.connection.reader
 test("if the node stops tracing, a fill with a swap is refunded, and the solver's balance is not named as the reason", async () => {
   const agreed = await makeDeposit(buyOdd());
   const { reader } = world.destination.connected.connection;
-  const blind = withReader({
+  const withoutTrace = withReader({
     ...reader,
     trace: async (...question: Parameters<typeof reader.trace>) => {
       const outcome = await reader.trace(...question);
       return outcome.kind === "ok" ? { ...outcome, effects: { kind: "unseen" } } : outcome;
     },
   });
-  const tryFill = async () => await pay(blind, fillLeg, agreed.requestId);
+  const tryFill = async () => await pay(withoutTrace, fillLeg, agreed.requestId);
   expect(await tryFill()).toEqual({ waitMs: 1_000, why: "the node cannot trace the fill" });
   world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1_000);
   expect(await tryFill()).toEqual({ waitMs: 0 });

@@ -238,7 +238,7 @@ test.for(["export", "removal"] as const)(
         finished.resolve();
       },
     };
-    const dying: ArchiveRows = {
+    const crashingRows: ArchiveRows = {
       ...stores[1],
       async removeRequests() {
         await finished.promise;
@@ -264,7 +264,7 @@ test.for(["export", "removal"] as const)(
         archiveMonths(
           {
             store,
-            otherConnections: [phase === "removal" ? dying : stores[1]],
+            otherConnections: [phase === "removal" ? crashingRows : stores[1]],
             files: phase === "export" ? dyingFiles : files,
             nowMs: () => Date.now(),
           },

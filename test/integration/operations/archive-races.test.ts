@@ -111,14 +111,14 @@ test("keeps a finished archive of another database in the same folder", async ()
 test("exports again after two crashes between the manifest and its commit", async () => {
   const { terms } = await anEndedRequest();
   const real = archiveFiles(folder);
-  const dying: ArchiveFiles = {
+  const crashingFiles: ArchiveFiles = {
     ...real,
     async finish(manifest) {
       await real.finish(manifest);
       throw new Error("died");
     },
   };
-  for (let run = 0; run < 3; run++) await expect(archive(NEXT, LATER_MS, dying)).rejects.toThrow("died");
+  for (let run = 0; run < 3; run++) await expect(archive(NEXT, LATER_MS, crashingFiles)).rejects.toThrow("died");
   expect(await archive()).toHaveLength(1);
   expect(await textOfFiles()).toContain(terms.requestId);
 });

@@ -380,8 +380,8 @@ test("an archived request that changes again is listed again, without its archiv
     if (record === undefined) throw new Error("the request is gone");
     await tx.requests.save(requestId, { state: record.state, refundTxHashes: [refundTx] }, LATER_MS);
   });
-  const listed = await world.pool.query("select from request_history where request_id = $1", [requestId]);
-  expect(listed.rowCount).toBe(1);
+  const listedRows = await world.pool.query("select from request_history where request_id = $1", [requestId]);
+  expect(listedRows.rowCount).toBe(1);
   const transactions = await world.pool.query<{ kind: string }>(
     "select kind from request_transactions where request_id = $1 order by 1",
     [requestId],
@@ -444,16 +444,16 @@ test(
       const doneIds = done.map(({ terms }) => terms.requestId);
       const before = await storedRows(doneIds);
       const openBefore = await storedRows([open.terms.requestId]);
-      const dying = crashingBefore(crashAt);
+      const crashPoint = crashingBefore(crashAt);
       const client = await world.pool.connect();
       let hasCrashed = false;
       try {
         await allOf(
           archiveMonths(
             {
-              store: archiveStore(dying.client(client)),
+              store: archiveStore(crashPoint.client(client)),
               otherConnections: [],
-              files: dying.files,
+              files: crashPoint.files,
               nowMs: () => LATER_MS,
             },
             NEXT,

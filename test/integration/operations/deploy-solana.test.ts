@@ -195,19 +195,19 @@ test("plan prints addresses, sizes, rent, authority, owner and fees, and sends n
 });
 
 test("refuses faulty input before anything is sent, and names the remedy", async () => {
-  const poor = await newOperator(SOL / 10n);
+  const underfunded = await newOperator(SOL / 10n);
   const before = sendCount();
   const refusalOf = async (words: string, env: Record<string, string>) => {
     const { code, errors } = await run(words, env);
     return [code, errors];
   };
-  expect(await refusalOf(`apply ${poor.options}`, poor.env)).toEqual([
+  expect(await refusalOf(`apply ${underfunded.options}`, underfunded.env)).toEqual([
     1,
     expect.stringMatching(/has 0\.1 SOL, and 0\.\d+ SOL are needed; send it 0\.\d+ SOL/),
   ]);
   const otherCluster = await startSolana({ slotMs: 0 });
   try {
-    expect(await refusalOf(`apply ${poor.options}`, { ...poor.env, SOL_RPC_URL: otherCluster.url })).toEqual([
+    expect(await refusalOf(`apply ${underfunded.options}`, { ...underfunded.env, SOL_RPC_URL: otherCluster.url })).toEqual([
       1,
       expect.stringContaining(`expected ${GENESIS}, which additionalData.genesisHash names; correct the URL`),
     ]);
@@ -215,23 +215,23 @@ test("refuses faulty input before anything is sent, and names the remedy", async
     await otherCluster.close();
   }
   const holder = (await solanaKey()).address;
-  expect(await refusalOf(`apply ${poor.options.replace(vault, holder)}`, poor.env)).toEqual([
+  expect(await refusalOf(`apply ${underfunded.options.replace(vault, holder)}`, underfunded.env)).toEqual([
     2,
     expect.stringContaining("add --owner-is-account"),
   ]);
   expect(
-    await refusalOf(`apply ${poor.options.replace(allocator.address, poor.key.address)}`, poor.env),
+    await refusalOf(`apply ${underfunded.options.replace(allocator.address, underfunded.key.address)}`, underfunded.env),
   ).toEqual([2, expect.stringContaining("--allocator and the deployer must be different accounts")]);
   const { vault: unfunded } = await depositoryAccounts(holder);
-  const optionsWithNewOwner = poor.options.replace(vault, unfunded);
-  const refusal = await refusalOf(`apply ${optionsWithNewOwner}`, poor.env);
+  const optionsWithNewOwner = underfunded.options.replace(vault, unfunded);
+  const refusal = await refusalOf(`apply ${optionsWithNewOwner}`, underfunded.env);
   expect(refusal).toEqual([
     1,
     expect.stringMatching(`--owner: ${unfunded} has no account on this chain.* fund the vault first`),
   ]);
-  const [, acceptedErrors] = await refusalOf(`apply ${optionsWithNewOwner} --owner-may-be-new`, poor.env);
+  const [, acceptedErrors] = await refusalOf(`apply ${optionsWithNewOwner} --owner-may-be-new`, underfunded.env);
   expect(acceptedErrors).not.toContain("--owner");
-  expect(await refusalOf(`apply ${poor.options} --write ${join(folder, "none")}`, poor.env)).toEqual([
+  expect(await refusalOf(`apply ${underfunded.options} --write ${join(folder, "none")}`, underfunded.env)).toEqual([
     1,
     expect.stringContaining("cannot be written (ENOENT)"),
   ]);
@@ -444,9 +444,9 @@ test.each([
   {
     name: "another upgrade authority",
     prepare: async (program: string) => {
-      const other = (await solanaKey()).address;
-      node.controls.addProgram(program, elf, other);
-      return other;
+      const authority = (await solanaKey()).address;
+      node.controls.addProgram(program, elf, authority);
+      return authority;
     },
     reason: (authority: string) => new RegExp(`the upgrade authority of \\w+ is ${authority}, expected`),
   },

@@ -210,8 +210,8 @@ test("doctor checks each sentinel and node, and the server that holds the keys",
   const { cluster, place: clustered } = await aCluster();
   await cluster.fail(1);
   expect(await problems(clustered)).toEqual([`redis.node 127.0.0.1:${cluster.nodes[1]?.port}`]);
-  const plain = { kind: "cluster", nodes: [at], login: noLogin, isTls: false } as const;
-  expect(await problems(plain)).toEqual([`redis.node ${host}`]);
+  const wrongKind = { kind: "cluster", nodes: [at], login: noLogin, isTls: false } as const;
+  expect(await problems(wrongKind)).toEqual([`redis.node ${host}`]);
 });
 
 test("switches from a server that became a replica to the one that accepts writes", async () => {

@@ -148,18 +148,18 @@ test("requires a canonical signature by the solver over this order", async () =>
 
   // The same signature with s in the upper half: mathematically valid, but with different bytes.
   const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-  const good = await signedBy(solver, order);
-  const s = (curveOrder - BigInt(`0x${good.slice(66, 130)}`)).toString(16).padStart(64, "0");
-  const v = good.endsWith("1b") ? "1c" : "1b";
-  const highS = `${good.slice(0, 66)}${s}${v}` as const;
-  expect(summaryOf(await fillOf(undefined, (r) => (r.orderSignature = highS as typeof good)))[1]).toBe(
+  const validSignature = await signedBy(solver, order);
+  const s = (curveOrder - BigInt(`0x${validSignature.slice(66, 130)}`)).toString(16).padStart(64, "0");
+  const v = validSignature.endsWith("1b") ? "1c" : "1b";
+  const highS = `${validSignature.slice(0, 66)}${s}${v}` as const;
+  expect(summaryOf(await fillOf(undefined, (r) => (r.orderSignature = highS as typeof validSignature)))[1]).toBe(
     "rejected",
   );
   expect(
     (
       await fillOf(
         undefined,
-        (r) => (r.orderSignature = good.toUpperCase().replace("0X", "0x") as typeof good),
+        (r) => (r.orderSignature = validSignature.toUpperCase().replace("0X", "0x") as typeof validSignature),
       )
     ).status,
   ).toBe(200);

@@ -277,10 +277,10 @@ test.each<[keyof typeof cases, string, Edit]>([
 test("two slightly different concurrent requests each get their own answer", async () => {
   const world = await startWorld({ hub: { allocatorAddress: aHub.allocatorAddress } });
   cleanups.push(world.close);
-  const slow = async (): Promise<void> => await new Promise((resolve) => setTimeout(resolve, 150));
+  const delay = async (): Promise<void> => await new Promise((resolve) => setTimeout(resolve, 150));
   world.hubReads.delayMs = 150;
   const statuses = async (route: string, ...bodies: object[]): Promise<number[]> => {
-    world.origin.trouble = world.destination.trouble = slow;
+    world.origin.trouble = world.destination.trouble = delay;
     const answers = await Promise.all(bodies.map(async (body) => await world.post(route, body)));
     world.origin.trouble = world.destination.trouble = undefined;
     return answers.map(({ status }) => status);

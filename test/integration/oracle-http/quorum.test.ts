@@ -212,10 +212,10 @@ test("combines every kind of answer, sorted by signer, with each signature over 
 });
 
 test("without a list of signers a threshold has no effect", async () => {
-  const alone = await startWorld({ threshold: 2 });
-  worlds.push(alone);
-  alone.origin.deposited(DEPOSIT_TX, [{}]);
-  const { status, body } = await alone.post("depository-deposits", { ...deposit, requireThreshold: true });
+  const singleOracle = await startWorld({ threshold: 2 });
+  worlds.push(singleOracle);
+  singleOracle.origin.deposited(DEPOSIT_TX, [{}]);
+  const { status, body } = await singleOracle.post("depository-deposits", { ...deposit, requireThreshold: true });
   expect([status, body.quorum]).toEqual([200, { signers: 1, threshold: 1, local: "ok" }]);
 });
 
@@ -243,8 +243,8 @@ test("with too few signatures, callers with requireThreshold get 409, and all ot
 });
 
 test("peers alone can satisfy the quorum, and the answer says that this oracle did not sign it", async () => {
-  const blind = chains();
-  const { main, origin } = await startThreeOracles(blind);
+  const emptyChains = chains();
+  const { main, origin } = await startThreeOracles(emptyChains);
   origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
   const { status, body, headers } = await main.post("depository-deposits", deposit);
   expect(status).toBe(200);
@@ -277,11 +277,11 @@ test("prefers the local answer over an answer with as many signers, whatever and
 test("of two contradicting peers, always chooses the same one, whichever is queried first or answers first", async () => {
   const answers = new Set<string>();
   for (const first of [7n, 8n])
-    for (const slow of [7n, 8n]) {
+    for (const slowAmount of [7n, 8n]) {
       const chainWithDeposit = (amount: bigint): FakeChain => {
         const { origin } = chains();
         origin.deposited(DEPOSIT_TX, [{ amount }]);
-        if (amount === slow)
+        if (amount === slowAmount)
           origin.trouble = async () => await new Promise((resolve) => setTimeout(resolve, 80));
         return origin;
       };
@@ -297,8 +297,8 @@ test("of two contradicting peers, always chooses the same one, whichever is quer
 });
 
 test("refuses valid signatures for another transaction, complete or partial", async () => {
-  const blind = chains();
-  const { main, peers, origin } = await startThreeOracles(blind);
+  const emptyChains = chains();
+  const { main, peers, origin } = await startThreeOracles(emptyChains);
   origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
   origin.deposited(word("99"), [{ depositId: word("0a") }]);
   const withoutPeers = { ...deposit, requestPeerSignatures: false };
@@ -308,7 +308,7 @@ test("refuses valid signatures for another transaction, complete or partial", as
   )?.body;
   const statusWith = async (answer: object) => {
     const relay = await startFixedAnswerPeer(JSON.stringify(answer));
-    const world = await startWorld({ ...blind, signers: new Set(addresses), peers: [relay.url] });
+    const world = await startWorld({ ...emptyChains, signers: new Set(addresses), peers: [relay.url] });
     worlds.push(world);
     const { status } = await world.post("depository-deposits", { ...deposit, transactionId: word("99") });
     await relay.close();
@@ -353,11 +353,11 @@ test("in shadow mode, marks answers and counts the agreement with peers", async 
 });
 
 test("a shadow that is slower than its peers is compared when it is done", async () => {
-  const slow = chains();
-  const { main, origin } = await startThreeOracles({ ...slow, shadow: true });
+  const slowChains = chains();
+  const { main, origin } = await startThreeOracles({ ...slowChains, shadow: true });
   origin.deposited(DEPOSIT_TX, [{}]);
-  slow.origin.deposited(DEPOSIT_TX, [{ amount: 999n }]);
-  slow.origin.trouble = async () => await new Promise((resolve) => setTimeout(resolve, 200));
+  slowChains.origin.deposited(DEPOSIT_TX, [{ amount: 999n }]);
+  slowChains.origin.trouble = async () => await new Promise((resolve) => setTimeout(resolve, 200));
   expect((await main.post("depository-deposits", deposit)).body.quorum.local).toBe("pending");
   await expect
     .poll(async () => (await main.get("/shadow/v1/report")).body.local)

@@ -182,10 +182,10 @@ test("while the key service does not sign, answers are 503 and the signer is unh
   key.state = "Disabled";
   const { status, body } = await post(url);
   expect([status, body.code]).toEqual([503, "upstream_unavailable"]);
-  const bad = await scrape(url);
-  expect(bad.value("oracle_signer_healthy")).toBe(0);
-  expect(bad.value("oracle_signature_seconds_count", { outcome: "failed" })).toBeGreaterThanOrEqual(1);
-  expect(bad.value("oracle_signatures_total", { outcome: "failed" })).toBeGreaterThanOrEqual(1);
+  const metrics = await scrape(url);
+  expect(metrics.value("oracle_signer_healthy")).toBe(0);
+  expect(metrics.value("oracle_signature_seconds_count", { outcome: "failed" })).toBeGreaterThanOrEqual(1);
+  expect(metrics.value("oracle_signatures_total", { outcome: "failed" })).toBeGreaterThanOrEqual(1);
   key.state = "Enabled";
   expect((await post(url)).status).toBe(200);
   expect((await scrape(url)).value("oracle_signer_healthy")).toBe(1);

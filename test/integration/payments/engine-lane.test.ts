@@ -83,23 +83,23 @@ test("a fill that is stuck because gas became more expensive is replaced at the 
 test("lane maintenance skips a slot that its own process is signing, and signs and broadcasts a slot that another process left unsigned", async () => {
   const { destination, clock, services } = world;
   const released = Promise.withResolvers<void>();
-  const begun = Promise.withResolvers<void>();
+  const signingStarted = Promise.withResolvers<void>();
   const slotsBeingSent = new Map<string, number>();
-  const slow: WorkerServices = {
+  const slowSigner: WorkerServices = {
     ...services,
     slotsBeingSent,
     // The key is in another service. A local key would sign in the commit that reserves the slot.
     signer: {
       address: services.signer.address,
       signDigest: async (digest) => {
-        begun.resolve();
+        signingStarted.resolve();
         await released.promise;
         return await services.signer.signDigest(digest);
       },
     },
   };
-  const filling = aSubmittedFill({}, slow);
-  await begun.promise;
+  const filling = aSubmittedFill({}, slowSigner);
+  await signingStarted.promise;
   const attemptCounts = async () =>
     (await services.reads.unsettledSlots(destination.chain.id, world.solver.address)).map(
       (slot) => slot.attempts.length,
@@ -623,7 +623,7 @@ test("a deposit whose lost fill was mined is not refunded while the destination'
   const { connection } = destination.connected;
   const fault = new NodeRefusal({ method: "eth_call", nodeCode: 503, nodeText: "busy", nodeData: undefined });
   const failing = async (): Promise<never> => await Promise.reject(fault);
-  const silent = withChain(services, destination.connected, {
+  const unresponsive = withChain(services, destination.connected, {
     connection: { reader: { ...connection.reader, nonce: failing, simulate: failing } },
   });
   const disabled: WorkerServices = {
@@ -639,18 +639,18 @@ test("a deposit whose lost fill was mined is not refunded while the destination'
   };
   const attempt = async (workerServices: WorkerServices): Promise<unknown> =>
     await pay(workerServices, fillLeg, agreed.requestId).catch((error: unknown) => error);
-  for (const workerServices of [silent, disabled]) {
+  for (const workerServices of [unresponsive, disabled]) {
     for (let round = 0; round < 10; round++) {
       await attempt(workerServices);
       clock.forward(inventoryWaitMs / 4);
     }
     expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
   }
-  expect(await attempt(silent)).toBe(fault);
+  expect(await attempt(unresponsive)).toBe(fault);
   expect(await attempt(disabled)).toMatchObject({ why: expect.stringContaining("not enabled") });
   // If nothing had been paid, the deposit would be refunded after this deadline.
   clock.forward(agreed.terms.fillDeadlineMs);
-  for (const workerServices of [silent, disabled, unknownSolver, services]) await attempt(workerServices);
+  for (const workerServices of [unresponsive, disabled, unknownSolver, services]) await attempt(workerServices);
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
   for (let round = 0; round < 4; round++) await world.round();
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);

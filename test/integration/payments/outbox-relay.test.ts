@@ -780,8 +780,8 @@ const rescue = async (n: number): Promise<number> =>
 test("a job that fails every time leaves one stack trace on the queue, and counts as lost immediately", async () => {
   const { url } = testRedis();
   const { catalog, ran } = aCatalog(async () => await Promise.reject(new Error("the node is unreachable")));
-  const quick = { ...catalog, fill: { ...catalog.fill, attempts: 3 } };
-  await startWorking(quick, url);
+  const threeAttempts = { ...catalog, fill: { ...catalog.fill, attempts: 3 } };
+  await startWorking(threeAttempts, url);
   await addJobs(jobEntries(1, 2));
   await expect.poll(() => ran.length, { timeout: 10_000 }).toBe(3);
   await expect.poll(async () => await idsOf(url, "failed"), { timeout: 5_000 }).toEqual(["job-1"]);

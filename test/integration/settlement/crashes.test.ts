@@ -38,7 +38,7 @@ function crashingSettler(crashAt: number): {
   const crashingHub: HubChain = {
     ...hub,
     lane: { ...hub.lane, connection: crashingConnectionOf(hub.lane.connection.reader) },
-    executed: (keys, at) => reader.executed(keys, at),
+    executed: (keys, blockTag) => reader.executed(keys, blockTag),
     refusal: (execution, sender) => reader.refusal(execution, sender),
   };
   const services: SettlementServices = {

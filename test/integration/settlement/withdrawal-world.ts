@@ -231,8 +231,8 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     settlementPolicy: { ...world.services.settlementPolicy, intervalMs: 50 },
     hub: {
       ...world.services.hub,
-      balance: async (owner, token, at) =>
-        at === "final" && isDelayed ? 0n : await world.services.hub.balance(owner, token, at),
+      balance: async (owner, token, blockTag) =>
+        blockTag === "final" && isDelayed ? 0n : await world.services.hub.balance(owner, token, blockTag),
     },
     oracles: [lie === "fewSignatures" ? singleSigner : quorum].map(({ url }) =>
       createHttpOracle({ url, apiKey: undefined }, { timeoutMs: 2_000 }),
