@@ -497,7 +497,11 @@ test("native tokens deposited with the order id are filled in another currency",
 async function readLoggedAndStored(since: bigint): Promise<{ logged: string[]; stored: string[] }> {
   const { chain, client, connected } = world.origin;
   const toBlock = await client.getBlockNumber();
-  const logged = await connected.connection.reader.depositsIn({ from: since + 1n, to: toBlock, hashes: new Map() });
+  const logged = await connected.connection.reader.depositsIn({
+    from: since + 1n,
+    to: toBlock,
+    hashes: new Map(),
+  });
   const { rows } = await world.pool.query<{ id: number }>(
     "select id from deposits where chain_id = $1 and canonical and block_number > $2",
     [chain.id, since],
@@ -746,7 +750,11 @@ async function startBranch(model: DepositFact, { terms }: Agreed) {
 async function newestFact({ terms }: Agreed): Promise<DepositFact> {
   const { client, connected } = world.origin;
   const toBlock = await client.getBlockNumber();
-  const facts = await connected.connection.reader.depositsIn({ from: toBlock, to: toBlock, hashes: new Map() });
+  const facts = await connected.connection.reader.depositsIn({
+    from: toBlock,
+    to: toBlock,
+    hashes: new Map(),
+  });
   const fact = facts.find(({ id }) => id === terms.orderId);
   if (fact === undefined) throw new Error(`block ${toBlock} has no deposit of ${terms.requestId}`);
   return fact;

@@ -100,122 +100,122 @@ async function countPayments({
 }
 
 test("fills a deposit once if its request becomes known before the deadline", async () => {
-  const lost = await payAndLoseRequest();
+  const lostRequest = await payAndLoseRequest();
   await checkUnattributed();
-  expect(await rowOf(lost.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
-  await lost.restore();
+  expect(await rowOf(lostRequest.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
+  await lostRequest.restore();
   await checkUnattributed();
-  expect(await rowOf(lost.hash)).toMatchObject({
+  expect(await rowOf(lostRequest.hash)).toMatchObject({
     disposition: "accepted",
-    request_id: lost.agreed.requestId,
+    request_id: lostRequest.agreed.requestId,
     refund_state: "none",
   });
   await runRounds();
-  expect(await world.status(lost.agreed.requestId)).toMatchObject({ status: "success" });
+  expect(await world.status(lostRequest.agreed.requestId)).toMatchObject({ status: "success" });
   world.clock.forward(2 * HOUR_MS);
   await runRounds();
-  expect(await countPayments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
+  expect(await countPayments(lostRequest)).toEqual({ fills: 1, refunds: 0, returns: 0 });
 });
 
 test("a deposit whose request becomes known after its deadline is refunded to the request's refund address once", async () => {
   const refundTo = world.anAddress();
-  const lost = await payAndLoseRequest({ refundTo });
-  world.clock.forward(lost.agreed.terms.fillDeadlineMs - world.clock.nowMs() + 1);
-  await lost.restore();
+  const lostRequest = await payAndLoseRequest({ refundTo });
+  world.clock.forward(lostRequest.agreed.terms.fillDeadlineMs - world.clock.nowMs() + 1);
+  await lostRequest.restore();
   await runRounds();
-  expect(await world.status(lost.agreed.requestId)).toMatchObject({ status: "refund" });
+  expect(await world.status(lostRequest.agreed.requestId)).toMatchObject({ status: "refund" });
   expect(await world.origin.balance(refundTo, world.usdc)).toBeGreaterThan(0n);
   world.clock.forward(2 * HOUR_MS);
   await runRounds();
-  expect(await countPayments(lost)).toEqual({ fills: 0, refunds: 1, returns: 0 });
+  expect(await countPayments(lostRequest)).toEqual({ fills: 0, refunds: 1, returns: 0 });
 });
 
 test("a deposit with too few confirmations waits for them, and a reorg removes it from its request", async () => {
-  const lost = await payAndLoseRequest();
-  await lost.restore();
+  const lostRequest = await payAndLoseRequest();
+  await lostRequest.restore();
   await checkUnattributed();
-  expect(await world.request(lost.agreed.requestId)).toMatchObject({ state: { name: "deposited" } });
+  expect(await world.request(lostRequest.agreed.requestId)).toMatchObject({ state: { name: "deposited" } });
   await world.origin.reorg(2);
   await world.watch(world.origin);
-  expect(await world.request(lost.agreed.requestId)).toMatchObject({ state: { name: "quoted" } });
+  expect(await world.request(lostRequest.agreed.requestId)).toMatchObject({ state: { name: "quoted" } });
   await runRounds();
-  expect(await countPayments(lost)).toEqual({ fills: 0, refunds: 0, returns: 0 });
+  expect(await countPayments(lostRequest)).toEqual({ fills: 0, refunds: 0, returns: 0 });
 });
 
 test("a deposit that a reorg dropped is not assigned", async () => {
-  const lost = await payAndLoseRequest();
+  const lostRequest = await payAndLoseRequest();
   await world.origin.reorg(2);
   await world.watch(world.origin);
-  await lost.restore();
+  await lostRequest.restore();
   await checkUnattributed();
-  expect(await rowOf(lost.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
+  expect(await rowOf(lostRequest.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
 });
 
 test("a planned return of a deposit continues, and the deposit does not fill its request", async () => {
-  const lost = await payAndLoseRequest();
+  const lostRequest = await payAndLoseRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS);
   await checkUnattributed();
-  expect(await rowOf(lost.hash)).toMatchObject({ disposition: "refund", refund_state: "none" });
-  await lost.restore();
+  expect(await rowOf(lostRequest.hash)).toMatchObject({ disposition: "refund", refund_state: "none" });
+  await lostRequest.restore();
   await runRounds();
-  expect(await rowOf(lost.hash)).toMatchObject({ refund_state: "final", request_id: null });
-  expect(await countPayments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
+  expect(await rowOf(lostRequest.hash)).toMatchObject({ refund_state: "final", request_id: null });
+  expect(await countPayments(lostRequest)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });
 
 test("a return that the operator released continues, and the deposit does not fill its request", async () => {
-  const lost = await payAndLoseRequest();
+  const lostRequest = await payAndLoseRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
-  expect(await operatorRefund(world, lost.hash, "--yes")).toMatchObject({ code: 0 });
-  await lost.restore();
+  expect(await operatorRefund(world, lostRequest.hash, "--yes")).toMatchObject({ code: 0 });
+  await lostRequest.restore();
   await runRounds();
-  expect(await countPayments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
+  expect(await countPayments(lostRequest)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });
 
 test("two concurrent workers assign a deposit once, even if one of them would return it", async () => {
-  const lost = await payAndLoseRequest();
+  const lostRequest = await payAndLoseRequest();
   for (let round = 0; round < 3; round++) await world.round();
   world.clock.forward(HOUR_MS);
-  await Promise.all([lost.restore(), checkUnattributed(), checkUnattributed()]);
+  await Promise.all([lostRequest.restore(), checkUnattributed(), checkUnattributed()]);
   await Promise.all([checkUnattributed(), checkUnattributed()]);
   await Promise.all([world.work(), world.work()]);
   await runRounds();
   world.clock.forward(2 * HOUR_MS);
   await runRounds();
-  const { fills, refunds, returns } = await countPayments(lost);
+  const { fills, refunds, returns } = await countPayments(lostRequest);
   expect(fills + refunds + returns).toBe(1);
 });
 
 test("a deposit that is returned, or that a reorg drops, during the check is not assigned", async () => {
   for (const change of ["disposition = 'refund'", "canonical = false", "refund_state = 'sent'"]) {
-    const lost = await payAndLoseRequest();
-    await lost.restore();
+    const lostRequest = await payAndLoseRequest();
+    await lostRequest.restore();
     const { reads } = world.services;
     const slotOfLeg: typeof reads.slotOfLeg = async (...leg) => {
-      await world.pool.query(`update deposits set ${change} where tx_hash = $1`, [lost.hash]);
+      await world.pool.query(`update deposits set ${change} where tx_hash = $1`, [lostRequest.hash]);
       return await reads.slotOfLeg(...leg);
     };
     await attributeRecordedDeposits(
       { ...world.services, reads: { ...reads, slotOfLeg } },
       world.origin.connected,
     );
-    expect(await rowOf(lost.hash), change).toMatchObject({ request_id: null });
-    expect((await world.request(lost.agreed.requestId)).state.depositId, change).toBeUndefined();
-    await world.pool.query("delete from deposits where tx_hash = $1", [lost.hash]);
+    expect(await rowOf(lostRequest.hash), change).toMatchObject({ request_id: null });
+    expect((await world.request(lostRequest.agreed.requestId)).state.depositId, change).toBeUndefined();
+    await world.pool.query("delete from deposits where tx_hash = $1", [lostRequest.hash]);
   }
 });
 
 test("dust that is assigned while another worker marks dust stays with its request", async () => {
-  const lost = await payAndLoseRequest();
+  const lostRequest = await payAndLoseRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS);
   const { reads } = world.services;
   const unattributedDeposits: typeof reads.unattributedDeposits = async (...args) => {
     const deposits = await reads.unattributedDeposits(...args);
-    await lost.restore();
+    await lostRequest.restore();
     await attributeRecordedDeposits(world.services, world.origin.connected);
     return deposits.map((deposit) => ({ ...deposit, amount: 1n }));
   };
@@ -224,20 +224,20 @@ test("dust that is assigned while another worker marks dust stays with its reque
     world.origin.connected,
     1_000_000n,
   );
-  expect(await rowOf(lost.hash)).toMatchObject({
+  expect(await rowOf(lostRequest.hash)).toMatchObject({
     disposition: "accepted",
     refund_state: "none",
-    request_id: lost.agreed.requestId,
+    request_id: lostRequest.agreed.requestId,
   });
   await runRounds();
-  expect(await countPayments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
+  expect(await countPayments(lostRequest)).toEqual({ fills: 1, refunds: 0, returns: 0 });
 });
 
 test("after a crash of the worker at any step, another one pays once for the deposit", async () => {
   const crashes = new Set<string>();
   for (let crashAt = 0; ; crashAt++) {
-    const lost = await payAndLoseRequest();
-    await lost.restore();
+    const lostRequest = await payAndLoseRequest();
+    await lostRequest.restore();
     const crashing = crashingServices(world.services, crashAt);
     try {
       await checkUnattributed(crashing);
@@ -246,7 +246,7 @@ test("after a crash of the worker at any step, another one pays once for the dep
     }
     await runRounds(4);
     const moment = crashing.moments.at(-1) ?? "before anything";
-    expect(await countPayments(lost), moment).toEqual({ fills: 1, refunds: 0, returns: 0 });
+    expect(await countPayments(lostRequest), moment).toEqual({ fills: 1, refunds: 0, returns: 0 });
     if (!crashing.hasCrashed()) break;
     crashes.add(moment);
   }
@@ -255,8 +255,8 @@ test("after a crash of the worker at any step, another one pays once for the dep
 }, 240_000);
 
 test("deposits of known orders that are not assigned yet do not delay returns of others", async () => {
-  const lost = await payAndLoseRequest();
-  const stray = await deposit(world.origin, world.user, lost.agreed, {
+  const lostRequest = await payAndLoseRequest();
+  const stray = await deposit(world.origin, world.user, lostRequest.agreed, {
     id: someHash(),
     depositor: world.anAddress(),
   });
@@ -267,28 +267,28 @@ test("deposits of known orders that are not assigned yet do not delay returns of
        amount, value_usd, order_id, disposition, seen_at_ms)
      select chain_id, tx_hash, n, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency, amount, value_usd, order_id,
        disposition, seen_at_ms - n from deposits, generate_series(1, 60) n where tx_hash = $1`,
-    [lost.hash],
+    [lostRequest.hash],
   );
-  await lost.restore();
+  await lostRequest.restore();
   world.clock.forward(HOUR_MS);
   await returnUnattributed(world.services, world.origin.connected, 1_000_000n);
   expect(await rowOf(stray)).toMatchObject({ disposition: "refund" });
   await checkUnattributed();
   const { rows } = await world.pool.query("select from deposits where tx_hash = $1 and request_id is null", [
-    lost.hash,
+    lostRequest.hash,
   ]);
   expect(rows).toHaveLength(0);
-  await world.pool.query("delete from deposits where tx_hash = $1", [lost.hash]);
-  await world.pool.query("delete from requests where request_id = $1", [lost.agreed.requestId]);
+  await world.pool.query("delete from deposits where tx_hash = $1", [lostRequest.hash]);
+  await world.pool.query("delete from requests where request_id = $1", [lostRequest.agreed.requestId]);
 });
 
 test("leaves a deposit to the operator if its request refers to a deposit that is not stored", async () => {
-  const lost = await payAndLoseRequest();
-  await lost.restore({ state: "submitted", deposit_id: 1_000_001 });
+  const lostRequest = await payAndLoseRequest();
+  await lostRequest.restore({ state: "submitted", deposit_id: 1_000_001 });
   const alarms = world.events.of("deposit_unattributed").length;
   await checkUnattributed();
   await checkUnattributed();
-  const { id, ...row } = await rowOf(lost.hash);
+  const { id, ...row } = await rowOf(lostRequest.hash);
   expect(row).toMatchObject({
     disposition: "unattributed",
     refund_state: "none",
@@ -297,27 +297,27 @@ test("leaves a deposit to the operator if its request refers to a deposit that i
   });
   expect(world.events.of("deposit_unattributed")).toHaveLength(alarms + 1);
   expect(await strandedFunds(sqlOn(world.pool))).toContainEqual(expect.objectContaining({ id }));
-  await world.pool.query("delete from requests where request_id = $1", [lost.agreed.requestId]);
+  await world.pool.query("delete from requests where request_id = $1", [lostRequest.agreed.requestId]);
 });
 
 test("a deposit whose slot shows a return is left to the operator", async () => {
-  const lost = await payAndLoseRequest();
+  const lostRequest = await payAndLoseRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS);
   await checkUnattributed();
   await runRounds();
-  const { id } = await rowOf(lost.hash);
+  const { id } = await rowOf(lostRequest.hash);
   await world.pool.query(
     "update deposits set refund_state = 'none', disposition = 'unattributed' where id = $1",
     [id],
   );
-  await lost.restore();
+  await lostRequest.restore();
   await runRounds();
-  expect(await rowOf(lost.hash)).toMatchObject({
+  expect(await rowOf(lostRequest.hash)).toMatchObject({
     refund_waits: expect.stringMatching(/^slot \d+ already refunds this deposit$/),
   });
-  expect(await countPayments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
+  expect(await countPayments(lostRequest)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });
 
 test("a request that a failover lost together with its fill is not filled again when only its row is restored", async () => {
@@ -329,8 +329,8 @@ test("a request that a failover lost together with its fill is not filled again 
   );
   const hash = await world.pay(agreed);
   for (let round = 0; round < 5; round++) await world.round();
-  const lost: LostRequest = { agreed, hash, restore: async () => undefined };
-  expect(await countPayments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
+  const lostRequest: LostRequest = { agreed, hash, restore: async () => undefined };
+  expect(await countPayments(lostRequest)).toEqual({ fills: 1, refunds: 0, returns: 0 });
   const slot = await services.reads.slotOfLeg("fill", agreed.requestId);
   if (slot === undefined) throw new Error("the fill has no slot");
   await loseRows(pool, slot);
@@ -345,17 +345,17 @@ test("a request that a failover lost together with its fill is not filled again 
     JSON.stringify(row.rows[0]?.row),
   ]);
   await runRounds();
-  expect(await countPayments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
+  expect(await countPayments(lostRequest)).toEqual({ fills: 1, refunds: 0, returns: 0 });
 });
 
 test("a deposit whose return a failover lost is not assigned while that payment has no rows", async () => {
-  const lost = await payAndLoseRequest();
+  const lostRequest = await payAndLoseRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS);
   await checkUnattributed();
   await runRounds();
-  const { id } = await rowOf(lost.hash);
+  const { id } = await rowOf(lostRequest.hash);
   const slot = await world.services.reads.slotOfLeg("refund", String(id));
   if (slot === undefined) throw new Error("the return has no slot");
   await loseRows(world.pool, slot);
@@ -364,8 +364,8 @@ test("a deposit whose return a failover lost is not assigned while that payment 
     [id],
   );
   await openLane(world.services, world.origin.connected);
-  await lost.restore();
+  await lostRequest.restore();
   await runRounds();
-  expect(await rowOf(lost.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
-  expect(await countPayments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
+  expect(await rowOf(lostRequest.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
+  expect(await countPayments(lostRequest)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });

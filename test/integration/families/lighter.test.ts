@@ -301,10 +301,10 @@ test("without an explorer, finds an execution only if the request names its tran
   ]);
   const next = aPayout({ nonce: 1n });
   const otherHash = await sendOtherTransfer();
-  expect([await statusOf(withoutExplorer, next.payload), await statusOf(withoutExplorer, next.payload, otherHash)]).toEqual([
-    "pending",
-    "expired",
-  ]);
+  expect([
+    await statusOf(withoutExplorer, next.payload),
+    await statusOf(withoutExplorer, next.payload, otherHash),
+  ]).toEqual(["pending", "expired"]);
 });
 
 test("a long history is searched page by page", async () => {

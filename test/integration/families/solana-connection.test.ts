@@ -318,7 +318,8 @@ test("reads a deposit that nodes list late, and only once", async () => {
     method === "getSignaturesForAddress"
       ? {
           kind: "lie",
-          tell: (list) => (list as { signature: string }[]).filter(({ signature }) => signature !== hiddenHash),
+          tell: (list) =>
+            (list as { signature: string }[]).filter(({ signature }) => signature !== hiddenHash),
         }
       : undefined,
   );
@@ -327,7 +328,9 @@ test("reads a deposit that nodes list late, and only once", async () => {
   world.node.controls.trouble(undefined);
   finalize();
   const secondRead = await connection.arrivals(firstRead.cursor);
-  expect(secondRead.deposits.map(({ txHash }) => txHash)).toEqual([transactionIdBytes("solana-vm", hiddenHash)]);
+  expect(secondRead.deposits.map(({ txHash }) => txHash)).toEqual([
+    transactionIdBytes("solana-vm", hiddenHash),
+  ]);
   expect((await connection.arrivals(secondRead.cursor)).deposits).toEqual([]);
   expect(listedHash).not.toBe(hiddenHash);
 });

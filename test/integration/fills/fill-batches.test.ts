@@ -362,7 +362,8 @@ test("whenever the process crashes while it sends fills together, each fill pays
     },
     run: async (workerServices) => {
       const fills = await plansOf(list, workerServices);
-      for (const result of await payTogether(workerServices, fillLeg, fills)) if (result instanceof Error) throw result;
+      for (const result of await payTogether(workerServices, fillLeg, fills))
+        if (result instanceof Error) throw result;
     },
     verify: async (_, moment) => await expectEachOnce(list, moment),
   });

@@ -118,7 +118,8 @@ test("exports again after two crashes between the manifest and its commit", asyn
       throw new Error("died");
     },
   };
-  for (let run = 0; run < 3; run++) await expect(archive(NEXT, LATER_MS, crashingFiles)).rejects.toThrow("died");
+  for (let run = 0; run < 3; run++)
+    await expect(archive(NEXT, LATER_MS, crashingFiles)).rejects.toThrow("died");
   expect(await archive()).toHaveLength(1);
   expect(await textOfFiles()).toContain(terms.requestId);
 });

@@ -207,7 +207,9 @@ test("refuses faulty input before anything is sent, and names the remedy", async
   ]);
   const otherCluster = await startSolana({ slotMs: 0 });
   try {
-    expect(await refusalOf(`apply ${underfunded.options}`, { ...underfunded.env, SOL_RPC_URL: otherCluster.url })).toEqual([
+    expect(
+      await refusalOf(`apply ${underfunded.options}`, { ...underfunded.env, SOL_RPC_URL: otherCluster.url }),
+    ).toEqual([
       1,
       expect.stringContaining(`expected ${GENESIS}, which additionalData.genesisHash names; correct the URL`),
     ]);
@@ -220,7 +222,10 @@ test("refuses faulty input before anything is sent, and names the remedy", async
     expect.stringContaining("add --owner-is-account"),
   ]);
   expect(
-    await refusalOf(`apply ${underfunded.options.replace(allocator.address, underfunded.key.address)}`, underfunded.env),
+    await refusalOf(
+      `apply ${underfunded.options.replace(allocator.address, underfunded.key.address)}`,
+      underfunded.env,
+    ),
   ).toEqual([2, expect.stringContaining("--allocator and the deployer must be different accounts")]);
   const { vault: unfunded } = await depositoryAccounts(holder);
   const optionsWithNewOwner = underfunded.options.replace(vault, unfunded);
@@ -229,12 +234,14 @@ test("refuses faulty input before anything is sent, and names the remedy", async
     1,
     expect.stringMatching(`--owner: ${unfunded} has no account on this chain.* fund the vault first`),
   ]);
-  const [, acceptedErrors] = await refusalOf(`apply ${optionsWithNewOwner} --owner-may-be-new`, underfunded.env);
+  const [, acceptedErrors] = await refusalOf(
+    `apply ${optionsWithNewOwner} --owner-may-be-new`,
+    underfunded.env,
+  );
   expect(acceptedErrors).not.toContain("--owner");
-  expect(await refusalOf(`apply ${underfunded.options} --write ${join(folder, "none")}`, underfunded.env)).toEqual([
-    1,
-    expect.stringContaining("cannot be written (ENOENT)"),
-  ]);
+  expect(
+    await refusalOf(`apply ${underfunded.options} --write ${join(folder, "none")}`, underfunded.env),
+  ).toEqual([1, expect.stringContaining("cannot be written (ENOENT)")]);
   expect(sendCount()).toBe(before);
 });
 

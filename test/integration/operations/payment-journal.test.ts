@@ -355,14 +355,17 @@ test("broadcasts an abandoned payment again instead of a cancel transaction at i
   const lostRequest = await makeFill();
   const txHash = (await workerServices.reads.slotOfLeg("fill", lostRequest.requestId))?.attempts[0]?.txHash;
   await forgetPayments(world);
-  await world.pool.query("update requests set state = 'failed' where request_id = $1", [lostRequest.requestId]);
+  await world.pool.query("update requests set state = 'failed' where request_id = $1", [
+    lostRequest.requestId,
+  ]);
   await openLane(workerServices, destination.connected);
   expect(world.events.of("payment_unrecorded")).toHaveLength(1);
   await destination.client.request({ method: "anvil_dropTransaction", params: [txHash] } as never);
   const next = await makeFill();
   await world.maintainLaneOf(destination, workerServices);
   await destination.mine();
-  for (const agreed of [lostRequest, next]) expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  for (const agreed of [lostRequest, next])
+    expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
   expect((await destination.sentBy(solver.address)).map(({ input }) => input)).not.toContain("0x");
 });
 

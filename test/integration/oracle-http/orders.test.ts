@@ -152,9 +152,9 @@ test("requires a canonical signature by the solver over this order", async () =>
   const s = (curveOrder - BigInt(`0x${validSignature.slice(66, 130)}`)).toString(16).padStart(64, "0");
   const v = validSignature.endsWith("1b") ? "1c" : "1b";
   const highS = `${validSignature.slice(0, 66)}${s}${v}` as const;
-  expect(summaryOf(await fillOf(undefined, (r) => (r.orderSignature = highS as typeof validSignature)))[1]).toBe(
-    "rejected",
-  );
+  expect(
+    summaryOf(await fillOf(undefined, (r) => (r.orderSignature = highS as typeof validSignature)))[1],
+  ).toBe("rejected");
   expect(
     (
       await fillOf(

@@ -215,7 +215,10 @@ test("without a list of signers a threshold has no effect", async () => {
   const singleOracle = await startWorld({ threshold: 2 });
   worlds.push(singleOracle);
   singleOracle.origin.deposited(DEPOSIT_TX, [{}]);
-  const { status, body } = await singleOracle.post("depository-deposits", { ...deposit, requireThreshold: true });
+  const { status, body } = await singleOracle.post("depository-deposits", {
+    ...deposit,
+    requireThreshold: true,
+  });
   expect([status, body.quorum]).toEqual([200, { signers: 1, threshold: 1, local: "ok" }]);
 });
 

@@ -650,7 +650,8 @@ test("a deposit whose lost fill was mined is not refunded while the destination'
   expect(await attempt(disabled)).toMatchObject({ why: expect.stringContaining("not enabled") });
   // If nothing had been paid, the deposit would be refunded after this deadline.
   clock.forward(agreed.terms.fillDeadlineMs);
-  for (const workerServices of [unresponsive, disabled, unknownSolver, services]) await attempt(workerServices);
+  for (const workerServices of [unresponsive, disabled, unknownSolver, services])
+    await attempt(workerServices);
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
   for (let round = 0; round < 4; round++) await world.round();
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);

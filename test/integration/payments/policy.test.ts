@@ -301,7 +301,7 @@ test("while a chain is paused, new fills wait and are then refunded, and payment
   const inFlight = await makeDeposit(services);
   await pauses.add({ scope, pausedBy: "ann", reason: "drill", sinceMs: 1 });
   const waiting = await makeDeposit(services, { ttl: 600 });
-  const unhurried = await makeDeposit(services, { ttl: 7 * 24 * 3600 });
+  const longLived = await makeDeposit(services, { ttl: 7 * 24 * 3600 });
   await runRounds(services);
   expect(await receivedAmount(inFlight)).toBe(inFlight.terms.destination.expectedAmount);
   expect(await receivedAmount(waiting)).toBe(0n);
@@ -311,11 +311,11 @@ test("while a chain is paused, new fills wait and are then refunded, and payment
   });
   world.clock.forward(3_600_000);
   expect(await world.untilFinal(waiting.requestId)).toMatchObject({ status: "refund" });
-  expect(await receivedAmount(unhurried)).toBe(0n);
+  expect(await receivedAmount(longLived)).toBe(0n);
   await pauses.remove(scope);
-  expect(await world.untilFinal(unhurried.requestId)).toMatchObject({ status: "success" });
-  const known = [{ scope, pausedBy: "ann", reason: "drill", sinceMs: 1 }];
-  await expect(world.quote({}, undefined, { pauses: () => known })).rejects.toMatchObject({
+  expect(await world.untilFinal(longLived.requestId)).toMatchObject({ status: "success" });
+  const chainPauses = [{ scope, pausedBy: "ann", reason: "drill", sinceMs: 1 }];
+  await expect(world.quote({}, undefined, { pauses: () => chainPauses })).rejects.toMatchObject({
     code: "SERVICE_UNAVAILABLE",
   });
 });
