@@ -15,8 +15,8 @@ import {
 } from "../../support/bitcoin-world.ts";
 import type {
   FamilyWorld,
-  MadeDeposits,
-  MadeWithdrawal,
+  ExpectedDeposits,
+  SignedWithdrawal,
   NoDeposit,
   NotApplicable,
   PaymentPlan,
@@ -63,11 +63,11 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
       depositor?: string;
       amount?: bigint;
     },
-  ): Promise<MadeDeposits> => ({
+  ): Promise<ExpectedDeposits> => ({
     transactionId: await transfer(user, [{ to: depository, amount }, ...texts.map((text) => ({ text }))]),
     deposits: [{ index, depositor, currency: BTC, amount, depositId }],
   });
-  const depositWithoutId = async (...texts: readonly string[]): Promise<MadeDeposits> =>
+  const depositWithoutId = async (...texts: readonly string[]): Promise<ExpectedDeposits> =>
     await makeDeposit(texts, { depositId: undefined, index: "0" });
   const pay = async ({ orderId, payments }: PaymentPlan): Promise<string> =>
     await transfer(solver, [...outputsOf(payments), { text: orderId }]);
@@ -126,7 +126,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         // After an execution, the output is already spent.
         await spendInstead([{ to: user, amount }]).catch(() => undefined);
       },
-    } satisfies MadeWithdrawal;
+    } satisfies SignedWithdrawal;
     return { ...withdrawal, instead: spendInstead };
   };
 
@@ -180,7 +180,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         }),
       idElsewhere: async (id) => await depositWithoutId(` ${id}`, `${id}ab`),
       invalidIds: async () => {
-        const deposits: MadeDeposits[] = [];
+        const deposits: ExpectedDeposits[] = [];
         for (const text of [
           `0x${"00".repeat(32)}`,
           `0x${"00".repeat(16)}${"ab".repeat(16)}`,
@@ -262,7 +262,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
       },
     },
 
-    own: {
+    familyCases: {
       "unconfirmed and replaced with a higher fee": async (tools) => {
         const userUtxo = await utxo(user);
         const outputs: readonly PaymentOutput[] = [

@@ -20,12 +20,12 @@ import { hashStruct, parseSignature } from "viem";
 import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
 import type {
   FamilyWorld,
-  MadeDeposits,
-  MadeWithdrawal,
+  ExpectedDeposits,
+  SignedWithdrawal,
   MappingBook,
   NoDeposit,
   NotApplicable,
-  OwnTools,
+  FamilyCaseTools,
   Payment,
   PaymentPlan,
   WithdrawalPlan,
@@ -94,7 +94,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   const depositResult = (
     transactionId: string,
     expected: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
-  ): MadeDeposits => ({
+  ): ExpectedDeposits => ({
     transactionId,
     deposits: [
       { index: "0", depositor: addressOf(user), currency: PERPS_CURRENCY, amount: AMOUNT, ...expected },
@@ -107,7 +107,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   };
   const makeWithdrawal = async (
     plan: WithdrawalPlan,
-  ): Promise<MadeWithdrawal & { action: ExchangeAction }> => {
+  ): Promise<SignedWithdrawal & { action: ExchangeAction }> => {
     const action = sendAsset(transferFields(plan), nextNonce());
     const { types, primaryType, value } = exchangeTypedData(profile, action);
     return await Promise.resolve({
@@ -240,7 +240,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       },
       innerReverted: ONE_TRANSFER,
       // A nonce is mapped only once. Later mappings are ignored.
-      forTwoOrders: async ([orderId], payment) => await transfer({ orderId: orderId, payments: [payment] }),
+      forTwoOrders: async ([orderId], payment) => await transfer({ orderId, payments: [payment] }),
       returnedByRecipient: async ({ orderId }) =>
         // A transfer between two accounts of one payer.
         mapNonce(
@@ -297,7 +297,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       },
     },
 
-    own: hyperliquidCases({ deposit, depositResult, transfer, mapNonce, mappings, transactionOf }),
+    familyCases: hyperliquidCases({ deposit, depositResult, transfer, mapNonce, mappings, transactionOf }),
     close: async () => {
       for (const server of [exchange, ...otherExchanges]) await server.close();
     },
@@ -309,14 +309,16 @@ interface Helpers {
   depositResult(
     transactionId: string,
     expected: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
-  ): MadeDeposits;
+  ): ExpectedDeposits;
   transfer(plan: PaymentPlan, fields?: Partial<ExchangeAction>): Promise<string>;
   mapNonce(transactionId: string, id: Hex32, laterBy?: bigint): string;
   readonly mappings: MappingBook;
   transactionOf(id: string): { readonly time: number };
 }
 
-function hyperliquidCases(helpers: Helpers): Readonly<Record<string, (own: OwnTools) => Promise<void>>> {
+function hyperliquidCases(
+  helpers: Helpers,
+): Readonly<Record<string, (own: FamilyCaseTools) => Promise<void>>> {
   const { deposit, depositResult, transfer, mapNonce, mappings, transactionOf } = helpers;
   const paid: Payment = { recipient: RECIPIENTS[0], currency: PERPS_CURRENCY, amount: AMOUNT };
   const rejected = (transactionId: string): NoDeposit => ({ transactionId, as: "rejected" });

@@ -16,8 +16,8 @@ import type { ConfiguredChain } from "@causeway/families";
 import { encodeFunctionData, erc20Abi, hashStruct, keccak256, toHex } from "viem";
 import type {
   FamilyWorld,
-  MadeDeposits,
-  MadeWithdrawal,
+  ExpectedDeposits,
+  SignedWithdrawal,
   PaymentPlan,
   WithdrawalPlan,
 } from "../../contracts/family-world.ts";
@@ -55,7 +55,7 @@ const callRequestTypes = {
 } as const;
 
 /** The cases and scenes in which the EVM and Tron families differ. */
-export interface MachineFamily extends Pick<FamilyWorld, "own" | "foreignAddress"> {
+export interface MachineFamily extends Pick<FamilyWorld, "familyCases" | "foreignAddress"> {
   /** Starts a separate network, with the same or another chain id. */
   startOther(kind: "sameNetwork" | "otherNetwork"): Promise<Machine>;
   /**
@@ -124,7 +124,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     index: string,
     depositId: Hex32 | undefined,
     changes: { depositor?: Address; currency?: Address; amount?: bigint } = {},
-  ): MadeDeposits["deposits"][number] => ({
+  ): ExpectedDeposits["deposits"][number] => ({
     index,
     depositor: format(changes.depositor ?? user),
     currency: format(changes.currency ?? token),
@@ -163,7 +163,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       types: callRequestTypes,
       data: { ...request, calls: [...request.calls] },
     });
-  const withdrawalOf = (request: EvmCallRequest): Pick<MadeWithdrawal, "payload" | "withdrawalId"> => ({
+  const withdrawalOf = (request: EvmCallRequest): Pick<SignedWithdrawal, "payload" | "withdrawalId"> => ({
     payload: encodeEvmCallRequest(request),
     withdrawalId: idOf(request),
   });
@@ -239,7 +239,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     foreignAddress: family.foreignAddress,
     otherFormats: machine.otherFormats,
     omissibleFields: [],
-    own: family.own,
+    familyCases: family.familyCases,
 
     deposit: async ({ depositId, currency, amount }) => {
       if (evmAddressOf(currency) === NATIVE_CURRENCY) {
@@ -363,7 +363,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       },
       invalidIds: async () => {
         const ids = ["00".repeat(32), `${"00".repeat(16)}${"ab".repeat(16)}`, "ab".repeat(31)];
-        const deposits: MadeDeposits[] = [];
+        const deposits: ExpectedDeposits[] = [];
         for (const id of ids)
           deposits.push({ transactionId: await sendDirectly(id), deposits: [deposit("0", undefined)] });
         return deposits;

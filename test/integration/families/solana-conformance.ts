@@ -15,8 +15,8 @@ import {
 import { addressBytes, lookupTable } from "../../support/solana-lookup-table.ts";
 import { startSolanaFront, type SolanaFront } from "../../support/solana-front.ts";
 import {
-  failing,
-  forwarded,
+  failingInstruction,
+  forwardInstruction,
   lamportTransfer,
   memo,
   NATIVE,
@@ -26,8 +26,8 @@ import {
 } from "../../support/solana-world.ts";
 import type {
   FamilyWorld,
-  MadeDeposits,
-  MadeWithdrawal,
+  ExpectedDeposits,
+  SignedWithdrawal,
   NoDeposit,
   NotApplicable,
   PaymentPlan,
@@ -40,7 +40,7 @@ const ZERO_ID: Hex32 = `0x${"00".repeat(32)}`;
 /** The Solana family: a cluster with the real virtual machine behind the API of a node. */
 export async function startSolanaFamily(): Promise<FamilyWorld> {
   const world = await startSolanaWorld();
-  const { node, at, user, solver, recipients, token, feeToken, forwarder } = world;
+  const { node, depository: at, user, solver, recipients, token, feeToken, forwarder } = world;
   const [firstRecipient] = recipients;
   const resources: { close(): Promise<void> }[] = [];
   const openFront = async (options: Parameters<typeof startSolanaFront>[1]): Promise<SolanaFront> => {
@@ -60,8 +60,8 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
 
   const depositResult = (
     transactionId: string,
-    deposit: Partial<MadeDeposits["deposits"][number]>,
-  ): MadeDeposits => ({
+    deposit: Partial<ExpectedDeposits["deposits"][number]>,
+  ): ExpectedDeposits => ({
     transactionId,
     deposits: [
       {
@@ -99,7 +99,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
     });
     return [url];
   };
-  const withdrawalOf = (request: SolanaTransferRequest): MadeWithdrawal => {
+  const withdrawalOf = (request: SolanaTransferRequest): SignedWithdrawal => {
     const payload = payloadOf(request);
     return {
       payload,
@@ -189,7 +189,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         };
       },
       failed: async (id) => ({
-        transactionId: await world.send(user, [await depositInstruction(id), failing(user)], {
+        transactionId: await world.send(user, [await depositInstruction(id), failingInstruction(user)], {
           skipPreflight: true,
         }),
         as: "rejected",
@@ -214,7 +214,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       reportedTwice: not("each call logs exactly what it moves"),
       throughForwarder: async (id) => {
         const call = await depositInstruction(id, { depositor: firstRecipient.address });
-        const transactionId = await world.send(user, [forwarded(forwarder, call)]);
+        const transactionId = await world.send(user, [forwardInstruction(forwarder, call)]);
         // The only top-level instruction of the transaction is the forwarder's.
         return depositResult(transactionId, { index: "1", depositor: firstRecipient.address, depositId: id });
       },
@@ -263,7 +263,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       failed: async (plan) =>
         await world.send(
           solver,
-          [...(await paymentInstructions(plan)), memo(plan.orderId), failing(solver)],
+          [...(await paymentInstructions(plan)), memo(plan.orderId), failingInstruction(solver)],
           {
             skipPreflight: true,
           },
@@ -298,7 +298,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
     withdrawals: {
       failedInside: async (plan) => {
         const request = requestOf(plan);
-        await world.send(solver, [...(await world.execution(request)), failing(solver)], {
+        await world.send(solver, [...(await world.execution(request)), failingInstruction(solver)], {
           skipPreflight: true,
         });
         return withdrawalOf(request);
@@ -333,7 +333,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       },
     },
 
-    own: {
+    familyCases: {
       "a memo that holds the id and more": async (tools) => {
         const plannedPayments = [{ recipient: firstRecipient.address, currency: token.mint, amount: AMOUNT }];
         const payWithMemos = async (...memos: readonly string[]): Promise<string> => {
@@ -361,7 +361,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       "a deposit by a program with its own vault": async (tools) => {
         const pdas = await depositoryAccounts(otherDepository.program);
         const call = await depositInstruction(tools.newId(), { into: { ...otherDepository, ...pdas } });
-        const transactionId = await world.send(user, [forwarded(forwarder, call)]);
+        const transactionId = await world.send(user, [forwardInstruction(forwarder, call)]);
         node.controls.finalize();
         await tools.refuses({ transactionId, as: "empty" });
       },

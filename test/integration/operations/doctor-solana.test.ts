@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { Finding } from "../../../apps/api/src/process/doctor/finding.ts";
-import { findings } from "../../support/run-doctor.ts";
+import { doctorFindings } from "../../support/run-doctor.ts";
 import { startSolanaFront, type SolanaFront } from "../../support/solana-front.ts";
 
 // `operator doctor` on a cluster whose depository program has one fault at a time.
@@ -83,7 +83,7 @@ async function examine(config: ProgramConfig = {}): Promise<readonly Finding[]> 
     ...("roles" in config ? config.roles && { depositoryRoles: config.roles } : { depositoryRoles }),
   };
   await writeFile(join(folder, "chains.test.json"), JSON.stringify([entry]));
-  const report = await findings({
+  const report = await doctorFindings({
     ENVIRONMENT: "test",
     CONFIGS_DIR: folder,
     VAULT_SECRETS_DIR: "/nonexistent",

@@ -13,7 +13,7 @@ import {
   orderIdFor,
   RECIPIENT,
   REFUND_TX,
-  signedBy,
+  signOrder,
   solver,
   startWorld,
   USDC,
@@ -90,7 +90,7 @@ test.each<[string, (order: EditableOrder) => void, string, string]>([
   // The solver signs the edited order if it can be hashed. Otherwise the oracle does not check the signature.
   const order = anOrder(edit);
   const hashable = !code.startsWith("not") && !field.includes("recipient") ? order : anOrder();
-  const request = { ...(await aFill(world)), order, orderSignature: await signedBy(solver, hashable) };
+  const request = { ...(await aFill(world)), order, orderSignature: await signOrder(solver, hashable) };
   const before = world.origin.readCount;
   expect(summaryOf(await world.post("solver-fills", request))).toEqual([400, code, field]);
   expect(world.origin.readCount).toBe(before);
@@ -134,13 +134,13 @@ function withValue(
 
 test("requires a canonical signature by the solver over this order", async () => {
   const order = anOrder();
-  const stranger = await signedBy(rawKeySigner(word("55")), order);
+  const stranger = await signOrder(rawKeySigner(word("55")), order);
   expect(summaryOf(await fillOf(undefined, (r) => (r.orderSignature = stranger)))).toEqual([
     400,
     "rejected",
     "orderSignature",
   ]);
-  const otherSignature = await signedBy(
+  const otherSignature = await signOrder(
     solver,
     anOrder((o) => (o.salt = word("08"))),
   );
@@ -148,7 +148,7 @@ test("requires a canonical signature by the solver over this order", async () =>
 
   // The same signature with s in the upper half: mathematically valid, but with different bytes.
   const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-  const validSignature = await signedBy(solver, order);
+  const validSignature = await signOrder(solver, order);
   const s = (curveOrder - BigInt(`0x${validSignature.slice(66, 130)}`)).toString(16).padStart(64, "0");
   const v = validSignature.endsWith("1b") ? "1c" : "1b";
   const highS = `${validSignature.slice(0, 66)}${s}${v}` as const;
@@ -209,7 +209,7 @@ test("on-chain ids that differ only in case are the same deposit", async () => {
 test("a deposit pays an input only with that order's id, in that currency, on that chain", async () => {
   const request = await aFill(world);
   const depositId = orderIdFor(request.order);
-  const setDeposit = (deposit: object) => world.origin.deposited(DEPOSIT_TX, [{ depositId, ...deposit }]);
+  const setDeposit = (deposit: object) => world.origin.addDeposits(DEPOSIT_TX, [{ depositId, ...deposit }]);
 
   setDeposit({ depositId: word("44") });
   expect(summaryOf(await world.post("solver-fills", request))[1]).toBe("rejected");
@@ -226,7 +226,7 @@ test("a deposit pays an input only with that order's id, in that currency, on th
 test("deposits of two currencies with one id stay separate: each input names the one in its own currency", async () => {
   const request = await aFill(world);
   const depositId = orderIdFor(request.order);
-  world.origin.deposited(DEPOSIT_TX, [
+  world.origin.addDeposits(DEPOSIT_TX, [
     { depositId, currency: NATIVE, amount: 10n ** 18n, depositor: account("a9") },
     { depositId, amount: 1_600n },
   ]);
@@ -249,7 +249,7 @@ test("the difference between input and deposit is exact, and is truncated toward
   const request = await aFill(depositKeyed, order);
   const depositId = orderIdFor(order);
   const difference = async (first: bigint, second: bigint) => {
-    depositKeyed.origin.deposited(DEPOSIT_TX, [
+    depositKeyed.origin.addDeposits(DEPOSIT_TX, [
       { depositId, amount: first },
       { depositId, amount: second },
     ]);
@@ -260,7 +260,7 @@ test("the difference between input and deposit is exact, and is truncated toward
   expect(await difference(1n, 0n)).toBe("-333333333333333333");
   expect(await difference(1n, 2n ** 190n + 1n)).toBe(((2n ** 190n * 10n ** 18n) / 3n).toString());
   // The value exceeds the range of the message's field.
-  depositKeyed.origin.deposited(DEPOSIT_TX, [
+  depositKeyed.origin.addDeposits(DEPOSIT_TX, [
     { depositId, amount: 2n ** 250n },
     { depositId, amount: 1n },
   ]);
@@ -273,13 +273,13 @@ test("requires the sum of the payments to one recipient in one currency, so that
     o.output.payments.push({ ...(o.output.payments[0] ?? throwNoPayment()), minimumAmount: "10" });
   });
   const request = await aFill(world, twoPayments);
-  world.destination.paid(FILL_TX, [[RECIPIENT, USDC, 999n]]);
+  world.destination.addPayment(FILL_TX, [[RECIPIENT, USDC, 999n]]);
   expect(summaryOf(await world.post("solver-fills", request))).toEqual([
     400,
     "rejected",
     "fill.transactionId",
   ]);
-  world.destination.paid(FILL_TX, [[RECIPIENT, USDC, 1_000n]]);
+  world.destination.addPayment(FILL_TX, [[RECIPIENT, USDC, 1_000n]]);
   expect((await world.post("solver-fills", request)).status).toBe(200);
 });
 
@@ -293,14 +293,14 @@ test("recipients that differ only in case are one recipient", async () => {
     ];
   });
   const request = await aFill(world, twoPayments);
-  world.destination.paid(FILL_TX, [[recipient.toLowerCase(), USDC, 990n]]);
+  world.destination.addPayment(FILL_TX, [[recipient.toLowerCase(), USDC, 990n]]);
   expect(summaryOf(await world.post("solver-fills", request))[1]).toBe("rejected");
 });
 
 test("requires a fill to pay enough, in the right currency, to the right recipient, in time, and after its deposit", async () => {
   const request = await aFill(world);
   const outcomeOf = async (to: string, currency: string, amount: bigint, paidAt = 2_000n) => {
-    world.destination.paid(FILL_TX, [[to, currency, amount]], paidAt);
+    world.destination.addPayment(FILL_TX, [[to, currency, amount]], paidAt);
     const { status, body } = await world.post("solver-fills", request);
     return status === 200 ? "ok" : body.code;
   };
@@ -317,9 +317,9 @@ test("requires a fill to pay enough, in the right currency, to the right recipie
 test("on one chain, refuses a fill that is older than its deposit", async () => {
   const order = anOrder((o) => (o.output.chainId = "origin"));
   const request = await aFill(world, order);
-  world.origin.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 999n);
+  world.origin.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], 999n);
   expect(summaryOf(await world.post("solver-fills", request))[1]).toBe("rejected");
-  world.origin.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 1_000n);
+  world.origin.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], 1_000n);
   expect((await world.post("solver-fills", request)).status).toBe(200);
 });
 
@@ -328,12 +328,12 @@ test("a fill may be older than its deposit by the network's lead, on another cha
   const order = anOrder();
   const request = await aFill(withLead, order);
   const setDeposit = (timestamp: bigint) =>
-    withLead.origin.deposited(DEPOSIT_TX, [{ depositId: orderIdFor(order) }], timestamp);
+    withLead.origin.addDeposits(DEPOSIT_TX, [{ depositId: orderIdFor(order) }], timestamp);
   const answer = async (): Promise<string | undefined> => {
     const { status, body } = await withLead.post("solver-fills", request);
     return status === 200 ? "ok" : body.code;
   };
-  withLead.destination.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 2_000n);
+  withLead.destination.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], 2_000n);
   setDeposit(2_600n);
   expect(await answer()).toBe("ok");
   setDeposit(2_601n);
@@ -342,11 +342,11 @@ test("a fill may be older than its deposit by the network's lead, on another cha
   const sameChainOrder = anOrder((o) => (o.output.chainId = "origin"));
   const sameChainRequest = await aFill(withLead, sameChainOrder);
   const sameChainAnswer = async (paidAt: bigint): Promise<string | undefined> => {
-    withLead.origin.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], paidAt);
+    withLead.origin.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], paidAt);
     const { status, body } = await withLead.post("solver-fills", sameChainRequest);
     return status === 200 ? "ok" : body.code;
   };
-  withLead.origin.deposited(DEPOSIT_TX, [{ depositId: orderIdFor(sameChainOrder) }], 2_540n);
+  withLead.origin.addDeposits(DEPOSIT_TX, [{ depositId: orderIdFor(sameChainOrder) }], 2_540n);
   expect(await sameChainAnswer(2_000n), "one chain has one clock").toBe("ok");
   expect(await sameChainAnswer(1_999n)).toBe("rejected");
   await withLead.close();
@@ -355,7 +355,7 @@ test("a fill may be older than its deposit by the network's lead, on another cha
 test("a lead does not extend the deadline: a fill after the deadline is late even if its deposit was early", async () => {
   const withLead = await startWorld({ hub: { fillLeadSeconds: 600 } });
   const request = await aFill(withLead);
-  withLead.destination.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 5_001n);
+  withLead.destination.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], 5_001n);
   expect(summaryOf(await withLead.post("solver-fills", request))[1]).toBe("rejected");
   await withLead.close();
 });
@@ -364,7 +364,7 @@ test("one payment settles an order once, because claims with other deposits, rep
   const request = await aFill(world);
   const orderId = orderIdFor(request.order);
   const first = (await world.post("solver-fills", request)).body.execution.idempotencyKey;
-  world.origin.deposited(word("12"), [{ depositId: orderId }]);
+  world.origin.addDeposits(word("12"), [{ depositId: orderId }]);
   request.inputs = [
     { transactionId: word("12"), onchainId: onchainId("origin", word("12"), "0"), inputIndex: 0 },
   ];
@@ -383,7 +383,7 @@ test("one payment settles an order once, because claims with other deposits, rep
     o.output.payments.forEach((p) => (p.recipient = USER));
   });
   const { refunds: _, ...claims } = { ...(await aRefund(world, sameChain)) };
-  world.origin.paid(REFUND_TX, [[USER, USDC, 990n]]);
+  world.origin.addPayment(REFUND_TX, [[USER, USDC, 990n]]);
   const asFill = await world.post("solver-fills", { ...claims, fill: { transactionId: REFUND_TX } });
   const asRefund = await world.post("solver-refunds", {
     ...claims,
@@ -396,7 +396,7 @@ test("dust with an order's id cannot use up the key of the payment for the real 
   const request = await aFill(world);
   const depositId = orderIdFor(request.order);
   const settle = async (route: "solver-fills" | "solver-refunds", body: object, deposit: bigint) => {
-    world.origin.deposited(DEPOSIT_TX, [{ depositId, amount: deposit }]);
+    world.origin.addDeposits(DEPOSIT_TX, [{ depositId, amount: deposit }]);
     return summaryOf(await world.post(route, body)).slice(0, 2);
   };
   expect(await settle("solver-fills", request, 1n)).toEqual([400, "rejected"]);
@@ -404,7 +404,7 @@ test("dust with an order's id cannot use up the key of the payment for the real 
   expect(await settle("solver-fills", request, 1_000n)).toEqual([200, undefined]);
 
   const refund = await aRefund(world);
-  world.origin.paid(REFUND_TX, [[USER, USDC, 980n]]);
+  world.origin.addPayment(REFUND_TX, [[USER, USDC, 980n]]);
   expect(await settle("solver-refunds", refund, 1n)).toEqual([400, "rejected"]);
   expect(await settle("solver-refunds", refund, 979n)).toEqual([400, "rejected"]);
   expect(await settle("solver-refunds", refund, 980n)).toEqual([200, undefined]);
@@ -417,7 +417,7 @@ function withDeposits<Request extends { inputs: { inputIndex: number }[] }>(
   depositId: Hex32,
 ): Request {
   const transactionId = word("12");
-  world.origin.deposited(
+  world.origin.addDeposits(
     transactionId,
     deposits.map((deposit) => ({ depositId, ...deposit })),
     1_500n,
@@ -463,8 +463,8 @@ test("dust in an input cannot use up the key of a refund, because payments to se
     const request = await aRefund(world, order);
     if (isInTwoTransactions) {
       request.refunds.forEach((refund, i) => (refund.transactionId = i === 0 ? REFUND_TX : word("34")));
-      world.origin.paid(REFUND_TX, [[USER, USDC, 980n]]);
-      world.origin.paid(word("34"), [[RECIPIENT, USDC, 980n]]);
+      world.origin.addPayment(REFUND_TX, [[USER, USDC, 980n]]);
+      world.origin.addPayment(word("34"), [[RECIPIENT, USDC, 980n]]);
     }
     const settle = async (dust: bigint) =>
       summaryOf(
@@ -524,8 +524,8 @@ test("a refund in another currency settles only a complete deposit", async () =>
   const request = await aRefund(world, inNative);
   const depositId = orderIdFor(inNative);
   const settle = async (deposit: bigint) => {
-    world.origin.deposited(DEPOSIT_TX, [{ depositId, amount: deposit }]);
-    world.origin.paid(REFUND_TX, [[USER, NATIVE, 980n]]);
+    world.origin.addDeposits(DEPOSIT_TX, [{ depositId, amount: deposit }]);
+    world.origin.addPayment(REFUND_TX, [[USER, NATIVE, 980n]]);
     return (await world.post("solver-refunds", request)).status;
   };
   expect(await settle(999n)).toBe(400);
@@ -552,7 +552,7 @@ test("requires a refund to pay the option's recipient enough and in time, or the
   );
   const request = await aRefund(world, toDepositor);
   const outcomeOf = async (to: string, amount: bigint, paidAt = 2_000n) => {
-    world.origin.paid(REFUND_TX, [[to, USDC, amount]], paidAt);
+    world.origin.addPayment(REFUND_TX, [[to, USDC, amount]], paidAt);
     const { status, body } = await world.post("solver-refunds", request);
     return status === 200 ? "ok" : body.code;
   };
@@ -568,8 +568,8 @@ test("the required refund is proportional to the deposit", async () => {
   const request = await aRefund(world);
   const depositId = orderIdFor(request.order);
   const statusFor = async (deposit: bigint, amount: bigint) => {
-    world.origin.deposited(DEPOSIT_TX, [{ depositId, amount: deposit }]);
-    world.origin.paid(REFUND_TX, [[USER, USDC, amount]]);
+    world.origin.addDeposits(DEPOSIT_TX, [{ depositId, amount: deposit }]);
+    world.origin.addPayment(REFUND_TX, [[USER, USDC, amount]]);
     return (await world.post("solver-refunds", request)).status;
   };
   expect(await statusFor(2_000n, 1_959n)).toBe(400);
@@ -604,9 +604,9 @@ test("a refund claim must refund every input exactly once", async () => {
 test("requires one transaction that refunds two inputs to pay the sum of both", async () => {
   const order = anOrder(secondInput);
   const request = await aRefund(world, order);
-  world.origin.paid(REFUND_TX, [[USER, USDC, 1_959n]]);
+  world.origin.addPayment(REFUND_TX, [[USER, USDC, 1_959n]]);
   expect(summaryOf(await world.post("solver-refunds", request))[1]).toBe("rejected");
-  world.origin.paid(REFUND_TX, [[USER, USDC, 1_960n]]);
+  world.origin.addPayment(REFUND_TX, [[USER, USDC, 1_960n]]);
   expect((await world.post("solver-refunds", request)).status).toBe(200);
 });
 
@@ -614,9 +614,9 @@ test("two transactions may refund two inputs, each in full", async () => {
   const order = anOrder(secondInput);
   const request = await aRefund(world, order);
   request.refunds.forEach((refund, i) => (refund.transactionId = i === 0 ? REFUND_TX : word("34")));
-  world.origin.paid(REFUND_TX, [[USER, USDC, 980n]]);
+  world.origin.addPayment(REFUND_TX, [[USER, USDC, 980n]]);
   expect(summaryOf(await world.post("solver-refunds", request))[1]).toBe("not_found");
-  world.origin.paid(word("34"), [[USER, USDC, 980n]]);
+  world.origin.addPayment(word("34"), [[USER, USDC, 980n]]);
   expect((await world.post("solver-refunds", request)).status).toBe(200);
 });
 
@@ -627,7 +627,7 @@ test("does not attest a refund of several inputs that could be mistaken for the 
     o.output.payments.forEach((p) => (p.recipient = USER));
   });
   const request = await aRefund(world, order);
-  world.origin.paid(REFUND_TX, [[USER, USDC, 5_000n]]);
+  world.origin.addPayment(REFUND_TX, [[USER, USDC, 5_000n]]);
   expect(summaryOf(await world.post("solver-refunds", request))).toEqual([400, "rejected", "refunds"]);
 });
 
@@ -637,7 +637,7 @@ test("refunds of one transaction that name different fill contracts cannot be di
     o.inputs.forEach((input, i) => input.refunds.forEach((r) => (r.extraData = i === 0 ? "0x" : word("01"))));
   });
   const request = await aRefund(world, order);
-  world.origin.paid(REFUND_TX, [[USER, USDC, 5_000n]]);
+  world.origin.addPayment(REFUND_TX, [[USER, USDC, 5_000n]]);
   expect(summaryOf(await world.post("solver-refunds", request))[1]).toBe("rejected");
 });
 

@@ -60,7 +60,7 @@ const deposit = { chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSigna
 
 test("any number of deposits in one transaction gets a quorum, in parts that each have an execution", async () => {
   const { main, origin } = await startThreeOracles();
-  origin.deposited(
+  origin.addDeposits(
     DEPOSIT_TX,
     Array.from({ length: 300 }, (_, index) => ({ depositId: word("0a"), amount: BigInt(index + 1) })),
   );
@@ -84,7 +84,7 @@ test("any number of deposits in one transaction gets a quorum, in parts that eac
 test("signs transfers without an order in later parts, and not with the deposits of an order", async () => {
   const { main, origin } = await startThreeOracles();
   const bare = Array.from({ length: 300 }, () => ({ currency: account("f4"), isBare: true as const }));
-  origin.deposited(DEPOSIT_TX, [...bare.slice(0, 150), { depositId: word("0a") }, ...bare.slice(150)]);
+  origin.addDeposits(DEPOSIT_TX, [...bare.slice(0, 150), { depositId: word("0a") }, ...bare.slice(150)]);
   const { body } = await main.post("depository-deposits", deposit);
   expect(body.messages.map(({ result }) => result["depositId"])).toEqual([word("0a")]);
   expect(body.execution.actions).toHaveLength(1);
@@ -92,7 +92,7 @@ test("signs transfers without an order in later parts, and not with the deposits
   const next = await main.post("depository-deposits", { ...deposit, part: 1 });
   expect(next.body.messages.map(({ result }) => result["currency"])).toEqual(Array(64).fill(account("f4")));
   // Without a deposit for an order, the transfers are in the first part.
-  origin.deposited(DEPOSIT_TX, bare.slice(0, 2));
+  origin.addDeposits(DEPOSIT_TX, bare.slice(0, 2));
   expect((await main.post("depository-deposits", deposit)).body.messages).toHaveLength(2);
 });
 
@@ -103,7 +103,7 @@ test("attests a transaction from before depositPartsSince as one execution under
     withPartsSince(1_001),
   ]);
   const depositAndTransfer = [{ depositId: word("0a") }, { currency: account("f4"), isBare: true as const }];
-  before.origin.deposited(DEPOSIT_TX, depositAndTransfer);
+  before.origin.addDeposits(DEPOSIT_TX, depositAndTransfer);
   const undivided = (await before.main.post("depository-deposits", deposit)).body;
   expect(undivided.messages.map(({ result }) => result["depositId"])).toEqual([word("0a"), word("00")]);
   expect(undivided.execution.actions).toHaveLength(2);
@@ -112,7 +112,7 @@ test("attests a transaction from before depositPartsSince as one execution under
   const later = await before.main.post("depository-deposits", { ...deposit, part: 1 });
   expect(later).toMatchObject({ status: 400, body: { code: "rejected", field: "part" } });
   // A different transaction, because this oracle may still be signing its answer for the first one.
-  before.origin.deposited(
+  before.origin.addDeposits(
     OTHER_TX,
     Array.from({ length: 257 }, () => ({ depositId: word("0a") })),
   );
@@ -124,7 +124,7 @@ test("attests a transaction from before depositPartsSince as one execution under
     withPartsSince(1_000),
     withPartsSince(1_000),
   ]);
-  after.origin.deposited(DEPOSIT_TX, depositAndTransfer);
+  after.origin.addDeposits(DEPOSIT_TX, depositAndTransfer);
   const parts = await Promise.all(
     [0, 1].map(async (part) => (await after.main.post("depository-deposits", { ...deposit, part })).body),
   );
@@ -137,7 +137,7 @@ test("attests a transaction from before depositPartsSince as one execution under
 
 test("returns no part of a transaction from before this oracle's depositPartsSince, although its peers divide the transaction", async () => {
   const { main, origin } = await startThreeOracles({ hub: { depositPartsSince: 1_001 } });
-  origin.deposited(
+  origin.addDeposits(
     DEPOSIT_TX,
     Array.from({ length: 65 }, () => ({ depositId: word("0a") })),
   );
@@ -149,7 +149,7 @@ test("returns no part of a transaction from before this oracle's depositPartsSin
 
 test("combines every kind of answer, sorted by signer, with each signature over the returned payload", async () => {
   const { main, peers, origin } = await startThreeOracles({ threshold: 3 });
-  origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }, {}]);
+  origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }, {}]);
   const deposits = await main.post("depository-deposits", deposit);
   expect(deposits.status).toBe(200);
   const sorted = addresses.toSorted();
@@ -214,7 +214,7 @@ test("combines every kind of answer, sorted by signer, with each signature over 
 test("without a list of signers a threshold has no effect", async () => {
   const singleOracle = await startWorld({ threshold: 2 });
   worlds.push(singleOracle);
-  singleOracle.origin.deposited(DEPOSIT_TX, [{}]);
+  singleOracle.origin.addDeposits(DEPOSIT_TX, [{}]);
   const { status, body } = await singleOracle.post("depository-deposits", {
     ...deposit,
     requireThreshold: true,
@@ -224,7 +224,7 @@ test("without a list of signers a threshold has no effect", async () => {
 
 test("queries no peer unless the caller sets requestPeerSignatures", async () => {
   const { main, peers, origin } = await startThreeOracles();
-  origin.deposited(DEPOSIT_TX, [{}]);
+  origin.addDeposits(DEPOSIT_TX, [{}]);
   const { body } = await main.post("depository-deposits", { ...deposit, requestPeerSignatures: false });
   expect(body.quorum).toEqual({ signers: 1, threshold: 2, local: "ok" });
   expect(peers.flatMap(({ outcomes }) => outcomes)).toEqual([]);
@@ -232,7 +232,7 @@ test("queries no peer unless the caller sets requestPeerSignatures", async () =>
 
 test("with too few signatures, callers with requireThreshold get 409, and all others a success that says so", async () => {
   const { main, origin } = await startThreeOracles({ peers: [] });
-  origin.deposited(DEPOSIT_TX, [{}]);
+  origin.addDeposits(DEPOSIT_TX, [{}]);
   expect((await main.post("depository-deposits", deposit)).body.quorum).toEqual({
     signers: 1,
     threshold: 2,
@@ -240,7 +240,7 @@ test("with too few signatures, callers with requireThreshold get 409, and all ot
   });
   const strict = await main.post("depository-deposits", { ...deposit, requireThreshold: true });
   expect([strict.status, strict.body.code]).toEqual([409, "quorum_not_reached"]);
-  origin.deposited(DEPOSIT_TX, []);
+  origin.addDeposits(DEPOSIT_TX, []);
   // An answer with nothing to sign needs no signatures.
   expect((await main.post("depository-deposits", { ...deposit, requireThreshold: true })).status).toBe(200);
 });
@@ -248,7 +248,7 @@ test("with too few signatures, callers with requireThreshold get 409, and all ot
 test("peers alone can satisfy the quorum, and the answer says that this oracle did not sign it", async () => {
   const emptyChains = chains();
   const { main, origin } = await startThreeOracles(emptyChains);
-  origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
+  origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }]);
   const { status, body, headers } = await main.post("depository-deposits", deposit);
   expect(status).toBe(200);
   expect(await executionSigners(body.execution)).toEqual(addresses.slice(1).toSorted());
@@ -259,7 +259,7 @@ test("peers alone can satisfy the quorum, and the answer says that this oracle d
 test("prefers the local answer over an answer with as many signers, whatever and whenever the peer answers", async () => {
   const chainWithDeposit = (amount: bigint): FakeChain => {
     const { origin } = chains();
-    origin.deposited(DEPOSIT_TX, [{ amount }]);
+    origin.addDeposits(DEPOSIT_TX, [{ amount }]);
     return origin;
   };
   for (const [ownAmount, peerAmount] of [
@@ -283,7 +283,7 @@ test("of two contradicting peers, always chooses the same one, whichever is quer
     for (const slowAmount of [7n, 8n]) {
       const chainWithDeposit = (amount: bigint): FakeChain => {
         const { origin } = chains();
-        origin.deposited(DEPOSIT_TX, [{ amount }]);
+        origin.addDeposits(DEPOSIT_TX, [{ amount }]);
         if (amount === slowAmount)
           origin.trouble = async () => await new Promise((resolve) => setTimeout(resolve, 80));
         return origin;
@@ -302,8 +302,8 @@ test("of two contradicting peers, always chooses the same one, whichever is quer
 test("refuses valid signatures for another transaction, complete or partial", async () => {
   const emptyChains = chains();
   const { main, peers, origin } = await startThreeOracles(emptyChains);
-  origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
-  origin.deposited(word("99"), [{ depositId: word("0a") }]);
+  origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }]);
+  origin.addDeposits(word("99"), [{ depositId: word("0a") }]);
   const withoutPeers = { ...deposit, requestPeerSignatures: false };
   const otherAnswer = (await peers[0]?.post("depository-deposits", withoutPeers))?.body;
   const rightAnswer = (
@@ -342,7 +342,7 @@ async function startFixedAnswerPeer(text: string) {
 
 test("in shadow mode, marks answers and counts the agreement with peers", async () => {
   const { main, peers, origin } = await startThreeOracles({ shadow: true, threshold: 3 });
-  origin.deposited(DEPOSIT_TX, [{}]);
+  origin.addDeposits(DEPOSIT_TX, [{}]);
   const { body } = await main.post("depository-deposits", deposit);
   expect(body.shadow).toBe(true);
   expect((await peers[0]?.post("depository-deposits", deposit))?.body.shadow).toBeUndefined();
@@ -358,8 +358,8 @@ test("in shadow mode, marks answers and counts the agreement with peers", async 
 test("a shadow that is slower than its peers is compared when it is done", async () => {
   const slowChains = chains();
   const { main, origin } = await startThreeOracles({ ...slowChains, shadow: true });
-  origin.deposited(DEPOSIT_TX, [{}]);
-  slowChains.origin.deposited(DEPOSIT_TX, [{ amount: 999n }]);
+  origin.addDeposits(DEPOSIT_TX, [{}]);
+  slowChains.origin.addDeposits(DEPOSIT_TX, [{ amount: 999n }]);
   slowChains.origin.trouble = async () => await new Promise((resolve) => setTimeout(resolve, 200));
   expect((await main.post("depository-deposits", deposit)).body.quorum.local).toBe("pending");
   await expect
@@ -369,7 +369,7 @@ test("a shadow that is slower than its peers is compared when it is done", async
 
 test("honest oracles give byte-identical answers, regardless of the order in which their nodes list events", async () => {
   const { main, peers, origin } = await startThreeOracles();
-  origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }, { index: "9" }]);
+  origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }, { index: "9" }]);
   const answers = await Promise.all(
     [main, ...peers].map(
       async (oracle) =>

@@ -5,7 +5,7 @@ import type { Address, Hex } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Agreed } from "../../support/engine-world.ts";
+import type { QuotedRequest } from "../../support/engine-world.ts";
 import {
   approveCall,
   simpleAccount,
@@ -178,7 +178,7 @@ const ONE: Hex = `0x${"1".padStart(64, "0")}`;
 const BURNER: Hex = "0x620186a05b600190038060045750600054601557005b60006000fd";
 
 /** Makes the deposit of a quote from the account of a third party, first in its block. */
-async function depositAsThirdParty({ terms }: Agreed): Promise<void> {
+async function depositAsThirdParty({ terms }: QuotedRequest): Promise<void> {
   const { origin, user, usdc } = world;
   const { depository } = origin.chain.contracts;
   await origin.client.sendTransaction({
@@ -208,7 +208,7 @@ async function runRounds(count: number): Promise<void> {
   }
 }
 
-async function expectCharged({ requestId }: Agreed, spentWei: bigint): Promise<void> {
+async function expectCharged({ requestId }: QuotedRequest, spentWei: bigint): Promise<void> {
   expect(spentWei).toBeGreaterThan(0n);
   expect(await world.execution(requestId)).toMatchObject({ settled: true, costUsd: usdOf(spentWei) });
   const { balance, pending, fees } = await world.book();
@@ -224,7 +224,7 @@ async function expectCharged({ requestId }: Agreed, spentWei: bigint): Promise<v
 async function quoteExecution(
   ask: object = {},
   callsBefore: Parameters<SmartAccount["sign"]>[0] = [],
-): Promise<{ account: SmartAccount; agreed: Agreed; call: RequestedExecution }> {
+): Promise<{ account: SmartAccount; agreed: QuotedRequest; call: RequestedExecution }> {
   const { origin } = world;
   const account = await simpleAccount(chain, privateKeyToAccount(generatePrivateKey()), "0.8");
   await origin.fund(account.address, { native: 0n, tokens: 100n });
