@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<QuotedRequest> =>
+const requestQuote = async (ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<QuotedRequest> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
 
 const rawOf = async (hash: TxHash): Promise<TxHash> =>
@@ -38,7 +38,7 @@ const rawOf = async (hash: TxHash): Promise<TxHash> =>
  * Mines the approval and the deposit in one block. Returns the transactions, so that they can be mined again
  * in another block.
  */
-async function mined(agreed: QuotedRequest): Promise<readonly TxHash[]> {
+async function mineDeposit(agreed: QuotedRequest): Promise<readonly TxHash[]> {
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
   const { transactions } = await world.origin.client.getBlock();
@@ -51,7 +51,7 @@ async function mineAgain(raws: readonly TxHash[]): Promise<void> {
   await world.origin.mine();
 }
 
-const filledOnce = async (agreed: QuotedRequest): Promise<void> => {
+const expectFilledOnce = async (agreed: QuotedRequest): Promise<void> => {
   await world.work();
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
@@ -62,8 +62,8 @@ const filledOnce = async (agreed: QuotedRequest): Promise<void> => {
 };
 
 test("a deposit that is reorged out before its fill leaves the request waiting, and is filled once when it is mined again", async () => {
-  const agreed = await agree();
-  const raws = await mined(agreed);
+  const agreed = await requestQuote();
+  const raws = await mineDeposit(agreed);
   await world.watch(world.origin);
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
 
@@ -83,42 +83,42 @@ test("a deposit that is reorged out before its fill leaves the request waiting, 
   await world.watch(world.origin);
   expect((await world.status(agreed.requestId)).status).toBe("pending");
   expect(await world.depositsOf(agreed.requestId)).toHaveLength(1);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("a deposit that a reorg moved into another block is filled once", async () => {
-  const agreed = await agree();
-  const raws = await mined(agreed);
+  const agreed = await requestQuote();
+  const raws = await mineDeposit(agreed);
   await world.watch(world.origin);
   await world.origin.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
   await mineAgain(raws);
   await world.watch(world.origin);
-  const [found, ...more] = await world.depositsOf(agreed.requestId);
-  expect(more).toEqual([]);
+  const [depositRecord, ...others] = await world.depositsOf(agreed.requestId);
+  expect(others).toEqual([]);
   const { number, hash } = await world.origin.client.getBlock();
-  expect(found).toMatchObject({ canonical: true, blockNumber: number, blockHash: hash });
-  await filledOnce(agreed);
+  expect(depositRecord).toMatchObject({ canonical: true, blockNumber: number, blockHash: hash });
+  await expectFilledOnce(agreed);
 });
 
 test("a deposit that is reorged out during its fill is reported as exposed, and mining it again changes nothing", async () => {
-  const agreed = await agree();
-  const raws = await mined(agreed);
+  const agreed = await requestQuote();
+  const raws = await mineDeposit(agreed);
   await world.watch(world.origin);
   await world.work();
   await world.origin.reorg(1);
   await world.watch(world.origin);
-  const isAgreed = ({ facts }: { facts: object }): boolean =>
+  const isOfRequest = ({ facts }: { facts: object }): boolean =>
     "requestId" in facts && facts.requestId === agreed.requestId;
-  expect(world.events.of("deposit_exposed").filter(isAgreed)).toHaveLength(1);
+  expect(world.events.of("deposit_exposed").filter(isOfRequest)).toHaveLength(1);
   expect((await world.status(agreed.requestId)).status).toBe("submitted");
   await mineAgain(raws);
   await world.watch(world.origin);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("a large deposit waits for its confirmations, and waits for them again after a reorg removed it", async () => {
-  const agreed = await agree({ amount: "20000000000" });
-  const raws = await mined(agreed);
+  const agreed = await requestQuote({ amount: "20000000000" });
+  const raws = await mineDeposit(agreed);
   await world.watch(world.origin);
   expect((await world.request(agreed.requestId)).state.name, "1 of 4").toBe("deposited");
   expect(await world.status(agreed.requestId)).toMatchObject({
@@ -142,12 +142,12 @@ test("a large deposit waits for its confirmations, and waits for them again afte
   await world.origin.mine();
   await world.watch(world.origin);
   expect((await world.request(agreed.requestId)).state.name, "4 of 4").toBe("fillable");
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("a deposit that a reorg moves into a newer block while its fill waits needs its confirmations again", async () => {
-  const agreed = await agree({ amount: "20000000000" });
-  const raws = await mined(agreed);
+  const agreed = await requestQuote({ amount: "20000000000" });
+  const raws = await mineDeposit(agreed);
   await world.origin.mine(3);
   await world.watch(world.origin);
   expect((await world.request(agreed.requestId)).state.name, "4 of 4").toBe("fillable");
@@ -162,11 +162,11 @@ test("a deposit that a reorg moves into a newer block while its fill waits needs
   await world.origin.mine(3);
   await world.watch(world.origin);
   expect((await world.request(agreed.requestId)).state.name, "4 of 4").toBe("fillable");
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 /** The user's wallet sends its deposit again, with another nonce and therefore another hash. */
-async function minedUnderAnotherHash(agreed: QuotedRequest): Promise<void> {
+async function mineUnderAnotherHash(agreed: QuotedRequest): Promise<void> {
   await world.origin.send(world.user, { to: world.anAddress(), value: 1n });
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
@@ -177,25 +177,25 @@ for (const [when, isMined] of [
   ["after its fill", true],
 ] as const)
   test(`a deposit under another hash replaces one that was reorged out ${when}`, async () => {
-    const agreed = await agree();
+    const agreed = await requestQuote();
     // The default for a hub file without `fillLeadSeconds`.
     const enginePolicy = { ...world.services.enginePolicy, fillLeadMs: 60_000 };
-    const settling = { ...world.services, enginePolicy };
-    await mined(agreed);
-    await world.watch(world.origin, settling);
-    await world.work(settling);
+    const withFillLead = { ...world.services, enginePolicy };
+    await mineDeposit(agreed);
+    await world.watch(world.origin, withFillLead);
+    await world.work(withFillLead);
     if (isMined) {
       await world.destination.mine();
-      await world.watch(world.destination, settling);
+      await world.watch(world.destination, withFillLead);
     }
     await world.origin.reorg(1);
-    if (isMined) await world.watch(world.origin, settling);
+    if (isMined) await world.watch(world.origin, withFillLead);
     world.clock.forward(12_000);
-    await minedUnderAnotherHash(agreed);
-    await world.watch(world.origin, settling);
-    await filledOnce(agreed);
-    const [first, second, ...more] = await world.depositsOf(agreed.requestId);
-    expect(more).toEqual([]);
+    await mineUnderAnotherHash(agreed);
+    await world.watch(world.origin, withFillLead);
+    await expectFilledOnce(agreed);
+    const [first, second, ...others] = await world.depositsOf(agreed.requestId);
+    expect(others).toEqual([]);
     expect(first).toMatchObject({ canonical: false, refundState: "none" });
     expect(second).toMatchObject({ canonical: true, disposition: "accepted" });
     expect((await world.request(agreed.requestId)).state.depositId).toBe(second?.id);
@@ -203,24 +203,24 @@ for (const [when, isMined] of [
   });
 
 test("a second deposit that waits for its refund replaces the first one if a reorg removes only the first", async () => {
-  const agreed = await agree();
-  await mined(agreed);
+  const agreed = await requestQuote();
+  await mineDeposit(agreed);
   await world.watch(world.origin);
   await world.work();
   await world.origin.reorg(1);
   // The transaction is reported before the watcher sees the reorg.
-  await minedUnderAnotherHash(agreed);
+  await mineUnderAnotherHash(agreed);
   const { transactions } = await world.origin.client.getBlock();
   const txHash = transactions.at(-1) ?? "0x";
   await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
   expect((await world.depositsOf(agreed.requestId))[1]).toMatchObject({ txHash, disposition: "refund" });
   await world.watch(world.origin);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
   expect((await world.depositsOf(agreed.requestId))[1]).toMatchObject({ txHash, disposition: "accepted" });
 });
 
 test("refunds a stranger's deposit once when it is orphaned and mined again, and never changes the request", async () => {
-  const agreed = await agree();
+  const agreed = await requestQuote();
   await deposit(world.origin, world.stranger, agreed, {
     depositor: world.stranger.address,
     amount: 5_000_000n,
@@ -242,20 +242,20 @@ test("refunds a stranger's deposit once when it is orphaned and mined again, and
 });
 
 test("a plain token transfer that carries the order id is a deposit", async () => {
-  const agreed = await agree({ explicitDeposit: false });
+  const agreed = await requestQuote({ explicitDeposit: false });
   expect(agreed.answer.steps.map(({ id }) => id)).toEqual(["deposit"]);
   const hash = await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
   expect((await world.status(agreed.requestId)).inTxHashes).toEqual([hash]);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("after downtime, reads all blocks in bounded ranges, in order, without skipping or recording anything twice", async () => {
-  const agreed: QuotedRequest[] = [];
-  for (let at = 0; at < 4; at++) {
-    agreed.push(await agree());
-    await deposit(world.origin, world.user, agreed[at] as QuotedRequest);
+  const requests: QuotedRequest[] = [];
+  for (let n = 0; n < 4; n++) {
+    requests.push(await requestQuote());
+    await deposit(world.origin, world.user, requests[n] as QuotedRequest);
     await world.origin.mine(4);
   }
   const scannedBefore = world.events.of("chain_scanned").length;
@@ -265,13 +265,13 @@ test("after downtime, reads all blocks in bounded ranges, in order, without skip
     .slice(scannedBefore)
     .map(({ facts }) => facts);
   expect(ranges.length).toBeGreaterThanOrEqual(3);
-  for (const [at, { from, to }] of ranges.entries()) {
+  for (const [index, { from, to }] of ranges.entries()) {
     expect((to as bigint) - (from as bigint)).toBeLessThan(5n);
-    if (at > 0) expect(from).toBe((ranges[at - 1]?.["to"] as bigint) + 1n);
+    if (index > 0) expect(from).toBe((ranges[index - 1]?.["to"] as bigint) + 1n);
   }
-  for (const request of agreed) {
+  for (const request of requests) {
     expect(await world.depositsOf(request.requestId)).toHaveLength(1);
-    await filledOnce(request);
+    await expectFilledOnce(request);
   }
 });
 
@@ -281,7 +281,7 @@ test("after failed scans, block ranges grow with each committed range, before th
   await origin.mine(64);
   const trail = await loadTrail(world.services, origin.connected);
   const pace = createScanPace(500, () => 0);
-  for (let at = 0; at < 6; at++) pace.noteFailure();
+  for (let n = 0; n < 6; n++) pace.noteFailure();
   const scannedBefore = world.events.of("chain_scanned").length;
   await scanChain(world.services, origin.connected, trail, await origin.announce(), pace);
   const sizes = world.events
@@ -292,14 +292,14 @@ test("after failed scans, block ranges grow with each committed range, before th
 });
 
 test("a crash between two block ranges neither repeats nor skips a range", async () => {
-  const agreed = await agree();
+  const agreed = await requestQuote();
   await world.origin.mine(4);
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine(8);
   const trail = await loadTrail(world.services, world.origin.connected);
   const head = await world.origin.announce();
   let commits = 0;
-  const dying = {
+  const interrupted = {
     ...world.services,
     uow: {
       run: async <T>(work: Parameters<typeof world.services.uow.run<T>>[0]): Promise<T> => {
@@ -308,21 +308,21 @@ test("a crash between two block ranges neither repeats nor skips a range", async
       },
     },
   };
-  await expect(scanChain(dying, world.origin.connected, trail, head)).rejects.toThrow("ends here");
+  await expect(scanChain(interrupted, world.origin.connected, trail, head)).rejects.toThrow("ends here");
   await world.watch(world.origin);
   expect(await world.depositsOf(agreed.requestId)).toHaveLength(1);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("a reorg is reported once, by the commit that records it", async () => {
   const { origin, services } = world;
-  await mined(await agree());
+  await mineDeposit(await requestQuote());
   await world.watch(origin);
   await origin.reorg(1);
   const trail = await loadTrail(services, origin.connected);
   const head = await origin.announce();
-  const reported = world.events.of("reorg").length;
-  const dying = {
+  const reorgsBefore = world.events.of("reorg").length;
+  const interrupted = {
     ...services,
     uow: {
       run: async <T>(work: Parameters<typeof services.uow.run<T>>[0]): Promise<T> =>
@@ -332,14 +332,14 @@ test("a reorg is reported once, by the commit that records it", async () => {
         }),
     },
   };
-  await expect(scanChain(dying, origin.connected, trail, head)).rejects.toThrow("ends here");
-  expect(world.events.of("reorg")).toHaveLength(reported);
+  await expect(scanChain(interrupted, origin.connected, trail, head)).rejects.toThrow("ends here");
+  expect(world.events.of("reorg")).toHaveLength(reorgsBefore);
   await scanChain(services, origin.connected, trail, head);
-  expect(world.events.of("reorg")).toHaveLength(reported + 1);
+  expect(world.events.of("reorg")).toHaveLength(reorgsBefore + 1);
 });
 
 test("of two concurrent watchers, one commits and the other finds the cursor moved, and no deposit counts twice", async () => {
-  const agreed = await agree();
+  const agreed = await requestQuote();
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
   const trail = await loadTrail(world.services, world.origin.connected);
@@ -355,11 +355,11 @@ test("of two concurrent watchers, one commits and the other finds the cursor mov
     agreed.requestId,
   ]);
   expect(rows).toHaveLength(1);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("a deposit that a client reports is recorded before the watcher reads its block, in which the watcher then finds nothing new", async () => {
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const txHash = await deposit(world.origin, world.user, agreed);
   const report = { chainId: world.origin.chain.id, txHash };
   expect(await indexTransaction(world.services, report)).toEqual({
@@ -372,11 +372,11 @@ test("a deposit that a client reports is recorded before the watcher reads its b
   await world.watch(world.origin);
   await indexTransaction(world.services, report);
   expect(await world.depositsOf(agreed.requestId)).toHaveLength(1);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("a reported deposit in a block that never became canonical is removed when the watcher reaches its height", async () => {
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const txHash = await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
   await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
@@ -404,7 +404,7 @@ async function staleNode(txHash: TxHash): Promise<typeof world.services> {
 }
 
 test("a lagging node cannot restore a deposit of a block that the watcher dropped", async () => {
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const txHash = await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
   const stale = await staleNode(txHash);
@@ -419,7 +419,7 @@ test("a lagging node cannot restore a deposit of a block that the watcher droppe
 
 test("blocks that are announced but not read do not confirm a reported deposit, because they may not contain it", async () => {
   const { origin } = world;
-  const agreed = await agree({ amount: "20000000000" });
+  const agreed = await requestQuote({ amount: "20000000000" });
   const txHash = await deposit(origin, world.user, agreed);
   await origin.mine();
   const { reader } = origin.connected.connection;
@@ -449,11 +449,11 @@ test("blocks that are announced but not read do not confirm a reported deposit, 
 
 test("a reported deposit counts scanned blocks as confirmations", async () => {
   const { origin } = world;
-  const agreed = await agree({ amount: "20000000000" });
+  const agreed = await requestQuote({ amount: "20000000000" });
   const txHash = await deposit(origin, world.user, agreed);
   await origin.mine(3);
-  const blind = { ...origin.connected.connection.reader, depositsIn: async () => [] };
-  const connection = { ...origin.connected.connection, reader: blind };
+  const readerWithoutDeposits = { ...origin.connected.connection.reader, depositsIn: async () => [] };
+  const connection = { ...origin.connected.connection, reader: readerWithoutDeposits };
   const chain = { ...origin.connected, connection };
   await world.watch(origin, { ...world.services, chains: { ...world.services.chains, get: () => chain } });
   await origin.mine();
@@ -462,7 +462,7 @@ test("a reported deposit counts scanned blocks as confirmations", async () => {
   expect((await world.request(agreed.requestId)).state.name, "3 of 4 read").toBe("deposited");
   await world.watch(origin);
   expect((await world.request(agreed.requestId)).state.name, "4 of 4 read").toBe("fillable");
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("a report of a transaction that is unknown, failed or contains no deposit changes nothing", async () => {
@@ -473,11 +473,11 @@ test("a report of a transaction that is unknown, failed or contains no deposit c
   await expect(
     indexTransaction(world.services, { chainId: 1, txHash: `0x${"12".repeat(32)}` }),
   ).rejects.toMatchObject({ code: "UNSUPPORTED_CHAIN" });
-  const plain = await world.origin.send(world.user, { to: world.stranger.address, value: 1n });
+  const plainHash = await world.origin.send(world.user, { to: world.stranger.address, value: 1n });
   const reverting = await world.origin.send(world.user, { to: world.usdc, data: "0xa9059cbb" });
   await world.origin.mine();
   const answers = await Promise.all(
-    [plain, reverting].map(async (txHash) => await indexTransaction(world.services, { chainId, txHash })),
+    [plainHash, reverting].map(async (txHash) => await indexTransaction(world.services, { chainId, txHash })),
   );
   expect(answers.map(({ message }) => message)).toEqual([
     "Transaction contains no deposit",
@@ -486,18 +486,22 @@ test("a report of a transaction that is unknown, failed or contains no deposit c
 });
 
 test("native tokens deposited with the order id are filled in another currency", async () => {
-  const agreed = await agree({ originCurrency: NATIVE_CURRENCY, amount: "40000000000000000" });
+  const agreed = await requestQuote({ originCurrency: NATIVE_CURRENCY, amount: "40000000000000000" });
   await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 /** The deposits in blocks above `since`, according to the chain's logs and to the table. */
-async function loggedAndStored(since: bigint): Promise<{ logged: string[]; stored: string[] }> {
+async function readLoggedAndStored(since: bigint): Promise<{ logged: string[]; stored: string[] }> {
   const { chain, client, connected } = world.origin;
-  const to = await client.getBlockNumber();
-  const logged = await connected.connection.reader.depositsIn({ from: since + 1n, to, hashes: new Map() });
+  const toBlock = await client.getBlockNumber();
+  const logged = await connected.connection.reader.depositsIn({
+    from: since + 1n,
+    to: toBlock,
+    hashes: new Map(),
+  });
   const { rows } = await world.pool.query<{ id: number }>(
     "select id from deposits where chain_id = $1 and canonical and block_number > $2",
     [chain.id, since],
@@ -512,11 +516,11 @@ async function loggedAndStored(since: bigint): Promise<{ logged: string[]; store
 }
 
 /**
- * The services of a process that crashes before its database transaction with the index `dies`, from 0; -1:
- * never. `between` runs before each transaction but the first.
+ * The services of a process that crashes before its database transaction with index `crashIndex` (from 0; -1:
+ * never). `between` runs before each transaction except the first.
  */
-function crashing(
-  dies: number,
+function servicesCrashingAt(
+  crashIndex: number,
   between: () => Promise<unknown> = async () => undefined,
 ): typeof world.services {
   let commits = 0;
@@ -524,7 +528,7 @@ function crashing(
     ...world.services,
     uow: {
       run: async (work) => {
-        if (commits++ === dies) throw new Error("the process ends here");
+        if (commits++ === crashIndex) throw new Error("the process ends here");
         if (commits > 1) await between();
         return await world.services.uow.run(work);
       },
@@ -536,22 +540,22 @@ const jobsOf = async (text: string): Promise<number> =>
   (await world.pool.query("select from outbox where payload like '%' || $1 || '%'", [text])).rows.length;
 
 /** A block with 600 one-wei deposits by a stranger that name a request, followed by a usual deposit. */
-interface PiledBlock {
+interface CrowdedBlock {
   readonly since: bigint;
   readonly named: QuotedRequest;
   readonly honest: QuotedRequest;
   readonly raws: readonly TxHash[];
 }
 
-async function aPiledBlock(): Promise<PiledBlock> {
+async function aCrowdedBlock(): Promise<CrowdedBlock> {
   await world.watch(world.origin);
-  return await pileBlock();
+  return await mineCrowdedBlock();
 }
 
-async function pileBlock(): Promise<PiledBlock> {
+async function mineCrowdedBlock(): Promise<CrowdedBlock> {
   const { origin, stranger } = world;
   const since = await origin.client.getBlockNumber();
-  const [named, honest] = [await agree(), await agree()];
+  const [named, honest] = [await requestQuote(), await requestQuote()];
   const { orderId: id } = named.terms;
   await pileDeposits(origin, stranger, { depositor: world.anAddress(), id, count: 600 });
   await deposit(origin, world.user, honest);
@@ -562,41 +566,45 @@ async function pileBlock(): Promise<PiledBlock> {
 
 test("a block of hundreds of deposits is committed in slices, and a crash between two slices neither loses nor repeats a deposit", async () => {
   const { origin } = world;
-  const { since, named, honest } = await aPiledBlock();
-  const { logged } = await loggedAndStored(since);
+  const { since, named, honest } = await aCrowdedBlock();
+  const { logged } = await readLoggedAndStored(since);
   expect(logged).toHaveLength(601);
   const trail = await loadTrail(world.services, origin.connected);
   const head = await origin.announce();
-  for (const [dies, stored] of [
+  for (const [crashIndex, stored] of [
     [1, 250],
     [2, 500],
   ] as const) {
-    await expect(scanChain(crashing(dies), origin.connected, trail, head)).rejects.toThrow("ends here");
-    expect((await loggedAndStored(since)).stored).toHaveLength(stored);
+    await expect(scanChain(servicesCrashingAt(crashIndex), origin.connected, trail, head)).rejects.toThrow(
+      "ends here",
+    );
+    expect((await readLoggedAndStored(since)).stored).toHaveLength(stored);
     expect(await world.services.reads.cursor(origin.chain.id)).toMatchObject({ number: since });
   }
   await world.watch(origin);
-  expect((await loggedAndStored(since)).stored).toEqual(logged);
+  expect((await readLoggedAndStored(since)).stored).toEqual(logged);
   expect(await world.services.reads.cursor(origin.chain.id)).toMatchObject({ number: head.number });
   expect(await jobsOf(honest.requestId)).toBe(1);
   expect((await world.status(named.requestId)).status).toBe("waiting");
-  await filledOnce(honest);
+  await expectFilledOnce(honest);
 });
 
 /**
  * The database calls of two scans: that of the block with these deposits, and that of their confirmation.
  */
-async function callsFor(deposits: readonly (readonly [QuotedRequest, count: number])[]): Promise<string[][]> {
+async function databaseCallsFor(
+  deposits: readonly (readonly [QuotedRequest, count: number])[],
+): Promise<string[][]> {
   const { origin, user } = world;
   await world.watch(origin);
   for (const [agreed, count] of deposits) for (let n = 0; n < count; n++) await deposit(origin, user, agreed);
   const scans: string[][] = [];
-  for (const seen of ["in its block", "confirmed"]) {
+  for (const moment of ["in its block", "confirmed"]) {
     await origin.mine();
     const process = crashingServices(world.services);
     const trail = await loadTrail(world.services, origin.connected);
     await scanChain(process, origin.connected, trail, await origin.announce());
-    expect(process.moments.length, seen).toBeGreaterThan(0);
+    expect(process.moments.length, moment).toBeGreaterThan(0);
     scans.push([...process.moments]);
   }
   return scans;
@@ -604,10 +612,12 @@ async function callsFor(deposits: readonly (readonly [QuotedRequest, count: numb
 
 test("many deposits in one block are recorded and confirmed in as many database calls as one", async () => {
   const large = { amount: "2000000000" };
-  const [alone, ...others] = await Promise.all(Array.from({ length: 9 }, async () => await agree(large)));
+  const [alone, ...others] = await Promise.all(
+    Array.from({ length: 9 }, async () => await requestQuote(large)),
+  );
   if (alone === undefined) throw new Error("invariant violated: no quote");
-  const singleCalls = await callsFor([[alone, 1]]);
-  expect(await callsFor(others.map((agreed) => [agreed, 1]))).toEqual(singleCalls);
+  const singleCalls = await databaseCallsFor([[alone, 1]]);
+  expect(await databaseCallsFor(others.map((agreed) => [agreed, 1]))).toEqual(singleCalls);
   for (const { requestId } of [alone, ...others]) {
     expect((await world.request(requestId)).state.name).toBe("fillable");
     expect(await jobsOf(requestId)).toBe(1);
@@ -616,8 +626,8 @@ test("many deposits in one block are recorded and confirmed in as many database 
 });
 
 test("several deposits for each of several requests are judged in their order", async () => {
-  const [first, second] = [await agree(), await agree()];
-  await callsFor([
+  const [first, second] = [await requestQuote(), await requestQuote()];
+  await databaseCallsFor([
     [first, 3],
     [second, 2],
   ]);
@@ -631,16 +641,16 @@ test("several deposits for each of several requests are judged in their order", 
     expect(deposits).toHaveLength(count);
     expect(state).toMatchObject({ name: "fillable", depositId: accepted?.id });
     expect(accepted).toMatchObject({ disposition: "accepted" });
-    for (const found of refunded)
-      expect(found).toMatchObject({ disposition: "refund", reason: "DOUBLE_SPEND" });
-    expect(inTxHashes).toEqual([accepted, ...refunded].map((found) => found?.txHash));
+    for (const depositRecord of refunded)
+      expect(depositRecord).toMatchObject({ disposition: "refund", reason: "DOUBLE_SPEND" });
+    expect(inTxHashes).toEqual([accepted, ...refunded].map((depositRecord) => depositRecord?.txHash));
     expect(await jobsOf(requestId)).toBe(1);
   }
 });
 
 test("a client's report is recorded between two slices of a block that is being scanned", async () => {
   const { origin } = world;
-  const { since, honest, raws } = await aPiledBlock();
+  const { since, honest, raws } = await aCrowdedBlock();
   const trail = await loadTrail(world.services, origin.connected);
   const head = await origin.announce();
   const { transactions } = await origin.client.getBlock();
@@ -648,56 +658,58 @@ test("a client's report is recorded between two slices of a block that is being 
   const answers: string[] = [];
   const report = async () =>
     answers.push((await indexTransaction(world.services, { chainId: origin.chain.id, txHash })).message);
-  await scanChain(crashing(-1, report), origin.connected, trail, head);
+  await scanChain(servicesCrashingAt(-1, report), origin.connected, trail, head);
   expect(answers).toEqual(["Transaction indexed", "Transaction indexed"]);
-  const { logged, stored } = await loggedAndStored(since);
+  const { logged, stored } = await readLoggedAndStored(since);
   expect(stored).toEqual(logged);
   expect(await jobsOf(honest.requestId)).toBe(1);
-  await filledOnce(honest);
+  await expectFilledOnce(honest);
 });
 
 test("a reorg between two slices of a block removes the committed slices", async () => {
   const { origin } = world;
-  const { since, honest, raws } = await aPiledBlock();
+  const { since, honest, raws } = await aCrowdedBlock();
   const trail = await loadTrail(world.services, origin.connected);
-  await expect(scanChain(crashing(1), origin.connected, trail, await origin.announce())).rejects.toThrow();
+  await expect(
+    scanChain(servicesCrashingAt(1), origin.connected, trail, await origin.announce()),
+  ).rejects.toThrow();
   await origin.reorg(1);
   await world.watch(origin);
-  expect(await loggedAndStored(since)).toEqual({ logged: [], stored: [] });
+  expect(await readLoggedAndStored(since)).toEqual({ logged: [], stored: [] });
   expect(await world.status(honest.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
   await mineAgain(raws);
   await world.watch(origin);
-  const { logged, stored } = await loggedAndStored(since);
+  const { logged, stored } = await readLoggedAndStored(since);
   expect(logged).toHaveLength(601);
   expect(stored).toEqual(logged);
-  await filledOnce(honest);
+  await expectFilledOnce(honest);
 });
 
 test("the last slice of a block undoes a report about an orphaned block", async () => {
   const { origin } = world;
   await world.watch(origin);
-  const gone = await agree();
-  const txHash = await deposit(origin, world.user, gone);
+  const orphaned = await requestQuote();
+  const txHash = await deposit(origin, world.user, orphaned);
   await origin.mine();
   const stale = await staleNode(txHash);
   await origin.reorg(1);
-  const { since, honest } = await pileBlock();
+  const { since, honest } = await mineCrowdedBlock();
   const trail = await loadTrail(world.services, origin.connected);
   const reports: string[] = [];
   const report = async () =>
     reports.push((await indexTransaction(stale, { chainId: origin.chain.id, txHash })).message);
-  await scanChain(crashing(-1, report), origin.connected, trail, await origin.announce());
+  await scanChain(servicesCrashingAt(-1, report), origin.connected, trail, await origin.announce());
   expect(reports).toEqual(["Transaction indexed", "Transaction indexed"]);
-  const { logged, stored } = await loggedAndStored(since - 1n);
+  const { logged, stored } = await readLoggedAndStored(since - 1n);
   expect(stored).toEqual(logged);
-  expect(await world.status(gone.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
-  await filledOnce(honest);
-  expect(await world.services.reads.slotOfLeg("fill", gone.requestId)).toBeUndefined();
+  expect(await world.status(orphaned.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+  await expectFilledOnce(honest);
+  expect(await world.services.reads.slotOfLeg("fill", orphaned.requestId)).toBeUndefined();
 });
 
 test("a report that moves a deposit back to an orphaned block between two slices is corrected by the last one", async () => {
   const { origin } = world;
-  const { since, honest, raws } = await aPiledBlock();
+  const { since, honest, raws } = await aCrowdedBlock();
   await world.watch(origin);
   const { transactions } = await origin.client.getBlock();
   const txHash = transactions[raws.length - 1] ?? "0x";
@@ -706,11 +718,11 @@ test("a report that moves a deposit back to an orphaned block between two slices
   await mineAgain(raws);
   const trail = await loadTrail(world.services, origin.connected);
   const report = async () => await indexTransaction(stale, { chainId: origin.chain.id, txHash });
-  await scanChain(crashing(-1, report), origin.connected, trail, await origin.announce());
-  const { logged, stored } = await loggedAndStored(since);
+  await scanChain(servicesCrashingAt(-1, report), origin.connected, trail, await origin.announce());
+  const { logged, stored } = await readLoggedAndStored(since);
   expect(logged).toHaveLength(601);
   expect(stored).toEqual(logged);
-  await filledOnce(honest);
+  await expectFilledOnce(honest);
 });
 
 const aHash = (): Hex => `0x${randomBytes(32).toString("hex")}`;
@@ -719,13 +731,13 @@ const aHash = (): Hex => `0x${randomBytes(32).toString("hex")}`;
  * A node with another newest block. The block has a deposit for the quoted order, copied from `model`, and
  * 300 one-unit deposits for unknown orders.
  */
-async function anotherBranch(model: DepositFact, { terms }: QuotedRequest) {
+async function startBranch(model: DepositFact, { terms }: QuotedRequest) {
   const { connected, announce } = world.origin;
   const { connection } = connected;
   const head = { ...(await announce()), hash: aHash() };
-  const facts = Array.from({ length: 301 }, (_, at) => ({
+  const facts = Array.from({ length: 301 }, (_, index) => ({
     ...model,
-    ...(at === 0 ? { id: terms.orderId } : { id: aHash(), amount: 1n, depositor: world.anAddress() }),
+    ...(index === 0 ? { id: terms.orderId } : { id: aHash(), amount: 1n, depositor: world.anAddress() }),
     txHash: aHash(),
     blockNumber: head.number,
     blockHash: head.hash,
@@ -737,10 +749,14 @@ async function anotherBranch(model: DepositFact, { terms }: QuotedRequest) {
 /** The deposit of a request as the newest block shows it. */
 async function newestFact({ terms }: QuotedRequest): Promise<DepositFact> {
   const { client, connected } = world.origin;
-  const to = await client.getBlockNumber();
-  const facts = await connected.connection.reader.depositsIn({ from: to, to, hashes: new Map() });
+  const toBlock = await client.getBlockNumber();
+  const facts = await connected.connection.reader.depositsIn({
+    from: toBlock,
+    to: toBlock,
+    hashes: new Map(),
+  });
   const fact = facts.find(({ id }) => id === terms.orderId);
-  if (fact === undefined) throw new Error(`block ${to} has no deposit of ${terms.requestId}`);
+  if (fact === undefined) throw new Error(`block ${toBlock} has no deposit of ${terms.requestId}`);
   return fact;
 }
 
@@ -748,74 +764,78 @@ test("after a crash between slices of an orphaned branch, only the canonical bra
   const { origin } = world;
   await world.watch(origin);
   const since = await origin.client.getBlockNumber();
-  const [lasting, phantom] = [await agree(), await agree()];
-  await mined(lasting);
+  const [lasting, phantom] = [await requestQuote(), await requestQuote()];
+  await mineDeposit(lasting);
   await world.watch(origin);
   const trail = await loadTrail(world.services, origin.connected);
-  const branch = await anotherBranch(await newestFact(lasting), phantom);
-  await expect(scanChain(crashing(1), branch.connected, trail, branch.head)).rejects.toThrow("ends here");
+  const branch = await startBranch(await newestFact(lasting), phantom);
+  await expect(scanChain(servicesCrashingAt(1), branch.connected, trail, branch.head)).rejects.toThrow(
+    "ends here",
+  );
   expect((await world.request(phantom.requestId)).state.name).toBe("fillable");
   expect((await world.request(lasting.requestId)).state.name).toBe("quoted");
 
   await origin.mine();
   await world.watch(origin);
-  const { logged, stored } = await loggedAndStored(since);
+  const { logged, stored } = await readLoggedAndStored(since);
   expect(logged).toHaveLength(1);
   expect(stored).toEqual(logged);
   expect(await world.status(phantom.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
-  await filledOnce(lasting);
+  await expectFilledOnce(lasting);
 });
 
 test("when two leaders commit slices of two branches, the scan that started last wins", async () => {
   const { origin } = world;
-  const { since, honest } = await aPiledBlock();
-  const phantom = await agree();
+  const { since, honest } = await aCrowdedBlock();
+  const phantom = await requestQuote();
   const trail = await loadTrail(world.services, origin.connected);
   const head = await origin.announce();
-  const branch = await anotherBranch(await newestFact(honest), phantom);
+  const branch = await startBranch(await newestFact(honest), phantom);
   let scans = 0;
-  const another = async (): Promise<void> => {
+  const scanBranch = async (): Promise<void> => {
     if (scans++ > 0) return;
-    await expect(scanChain(crashing(1), branch.connected, trail, branch.head)).rejects.toThrow("ends here");
+    await expect(scanChain(servicesCrashingAt(1), branch.connected, trail, branch.head)).rejects.toThrow(
+      "ends here",
+    );
   };
-  const scan = scanChain(crashing(-1, another), origin.connected, trail, head);
+  const scan = scanChain(servicesCrashingAt(-1, scanBranch), origin.connected, trail, head);
   await expect(scan).rejects.toThrow(TrailMoved);
 
   await world.watch(origin);
-  const { logged, stored } = await loggedAndStored(since);
+  const { logged, stored } = await readLoggedAndStored(since);
   expect(logged).toHaveLength(601);
   expect(stored).toEqual(logged);
   expect((await world.status(phantom.requestId)).status).toBe("waiting");
-  await filledOnce(honest);
+  await expectFilledOnce(honest);
 });
 
-for (const dies of [-1, 1, 2])
-  test(`a reorg that moves a block of hundreds of deposits removes none of them${dies < 0 ? "" : `, with a crash after slice ${dies}`}`, async () => {
+for (const crashIndex of [-1, 1, 2])
+  test(`a reorg that moves a block of hundreds of deposits removes none of them${crashIndex < 0 ? "" : `, with a crash after slice ${crashIndex}`}`, async () => {
     const { origin } = world;
-    const { since, named, honest, raws } = await aPiledBlock();
+    const { since, named, honest, raws } = await aCrowdedBlock();
     await world.watch(origin);
     expect((await world.request(honest.requestId)).state.name).toBe("fillable");
     await origin.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
     await mineAgain(raws);
     const trail = await loadTrail(world.services, origin.connected);
     const removed = world.events.of("deposit_removed").length;
-    const scan = scanChain(crashing(dies), origin.connected, trail, await origin.announce());
-    if (dies < 0) await scan;
+    const scan = scanChain(servicesCrashingAt(crashIndex), origin.connected, trail, await origin.announce());
+    if (crashIndex < 0) await scan;
     else {
       await expect(scan).rejects.toThrow("ends here");
       await world.watch(origin);
     }
-    const { logged, stored } = await loggedAndStored(since);
+    const { logged, stored } = await readLoggedAndStored(since);
     expect(logged).toHaveLength(601);
     expect(stored).toEqual(logged);
     expect(world.events.of("deposit_removed")).toHaveLength(removed);
     expect((await world.status(named.requestId)).status).toBe("waiting");
-    await filledOnce(honest);
+    await expectFilledOnce(honest);
   });
 
 test("the second reading of a final block records, in slices, the deposits that a lagging node hid", async () => {
   const { origin } = world;
-  const { since, honest } = await aPiledBlock();
+  const { since, honest } = await aCrowdedBlock();
   const { connection } = origin.connected;
   const reader = { ...connection.reader, depositsIn: async () => [] };
   const lagging = { ...origin.connected, connection: { ...connection, reader } };
@@ -826,28 +846,28 @@ test("the second reading of a final block records, in slices, the deposits that 
     await loadTrail(world.services, origin.connected),
     await origin.announce(),
   );
-  expect((await loggedAndStored(since)).stored).toEqual([]);
+  expect((await readLoggedAndStored(since)).stored).toEqual([]);
   const final = { ...origin.connected, chain: { ...origin.chain, finalityBlocks: 1 } };
   const missed = world.events.of("deposit_missed").length;
   await world.pool.query("update chain_cursors set rechecked_block = $1 where chain_id = $2", [
     since,
     origin.chain.id,
   ]);
-  await expect(recheckFinalBlocks(crashing(1), final, trail)).rejects.toThrow("ends here");
-  expect((await loggedAndStored(since)).stored).toHaveLength(250);
+  await expect(recheckFinalBlocks(servicesCrashingAt(1), final, trail)).rejects.toThrow("ends here");
+  expect((await readLoggedAndStored(since)).stored).toHaveLength(250);
   expect(await world.services.reads.recheckedBlock(origin.chain.id)).toBe(since);
   await recheckFinalBlocks(world.services, final, trail);
-  const { logged, stored } = await loggedAndStored(since);
+  const { logged, stored } = await readLoggedAndStored(since);
   expect(stored).toEqual(logged);
   // One event for the usual deposit, and one per commit for the others.
   expect(world.events.of("deposit_missed").length - missed).toBeLessThanOrEqual(4);
-  await filledOnce(honest);
+  await expectFilledOnce(honest);
 });
 
 test("reports unrefundable deposits once per transaction, without jobs or alarms", async () => {
   const { origin, stranger } = world;
   await world.watch(origin);
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const [depositor, unknown] = [world.anAddress(), `0x${"77".repeat(32)}`] as const;
   const piles = [
     await pileDeposits(origin, stranger, { depositor, id: agreed.terms.orderId, count: 3 }),
@@ -865,12 +885,12 @@ test("reports unrefundable deposits once per transaction, without jobs or alarms
     agreed.requestId,
   ]);
   expect(trace.rows).toEqual([]);
-  const ever = { sinceBeforeMs: Number.MAX_SAFE_INTEGER, nowMs: Number.MAX_SAFE_INTEGER };
-  expect(await world.services.reads.overdueRefunds(ever, 100)).toEqual([]);
-  const shown = (await strandedFunds(sqlOn(world.pool))).filter(
+  const allTime = { sinceBeforeMs: Number.MAX_SAFE_INTEGER, nowMs: Number.MAX_SAFE_INTEGER };
+  expect(await world.services.reads.overdueRefunds(allTime, 100)).toEqual([]);
+  const listed = (await strandedFunds(sqlOn(world.pool))).filter(
     (row) => "depositor" in row && row.depositor === depositor,
   );
-  expect(shown).toMatchObject([
+  expect(listed).toMatchObject([
     {
       tx_hash: piles[0],
       amount: 3n,
@@ -889,13 +909,13 @@ test("reports unrefundable deposits once per transaction, without jobs or alarms
   await deposit(origin, world.user, agreed);
   await origin.mine();
   await world.watch(origin);
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });
 
 test("a request's history lists twenty of the strangers' deposits that are too small to refund, and all others", async () => {
   const { origin, stranger, pool } = world;
   await world.watch(origin);
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const { orderId: id } = agreed.terms;
   await pileDeposits(origin, stranger, { depositor: world.anAddress(), id, count: 30 });
   await origin.mine();
@@ -912,7 +932,7 @@ test("a request's history lists twenty of the strangers' deposits that are too s
 test("one-wei deposits are checked one by one while their refund cost is unknown", async () => {
   const { origin, stranger, prices } = world;
   await world.watch(origin);
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const { orderId: id } = agreed.terms;
   prices.set("ethereum", undefined);
   await pileDeposits(origin, stranger, { depositor: world.anAddress(), id, count: 2 });
@@ -937,23 +957,23 @@ test("one-wei deposits are checked one by one while their refund cost is unknown
 test("reports that wait for a chain's scan are answered in time, and leave database connections to others", async () => {
   const { origin, stranger, services, pool } = world;
   await world.watch(origin);
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const chainId = origin.chain.id;
-  const passed = await deposit(origin, world.user, agreed);
-  const lost = await pileDeposits(origin, stranger, {
+  const recorded = await deposit(origin, world.user, agreed);
+  const unstoredHash = await pileDeposits(origin, stranger, {
     depositor: world.anAddress(),
     id: `0x${"55".repeat(32)}`,
     count: 1,
   });
   await origin.mine();
   await world.watch(origin);
-  await pool.query("delete from deposits where tx_hash = $1", [lost]);
-  const ahead = await Promise.all(
+  await pool.query("delete from deposits where tx_hash = $1", [unstoredHash]);
+  const pendingHashes = await Promise.all(
     Array.from({ length: 24 }, async (_, nonce) => {
       const { depository } = origin.chain.contracts;
       const data = depositNativeCalldata(world.anAddress(), agreed.terms.orderId);
-      const from = await origin.client.getTransactionCount({ address: stranger.address });
-      return await origin.send(stranger, { to: depository, data, value: 1n, nonce: from + nonce });
+      const firstNonce = await origin.client.getTransactionCount({ address: stranger.address });
+      return await origin.send(stranger, { to: depository, data, value: 1n, nonce: firstNonce + nonce });
     }),
   );
   await origin.mine();
@@ -964,9 +984,9 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
   await scan.query("begin");
   await scan.query("select from chain_cursors where chain_id = $1 for update", [chainId]);
   try {
-    const reports = Promise.all(ahead.map(async (txHash) => await report(txHash, "mallory")));
+    const reports = Promise.all(pendingHashes.map(async (txHash) => await report(txHash, "mallory")));
     // Of the pool's eight connections one scans and two wait for that scan.
-    await Promise.all(Array.from({ length: 10 }, async () => await agree()));
+    await Promise.all(Array.from({ length: 10 }, async () => await requestQuote()));
     const waits = await pool.query(
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
     );
@@ -974,9 +994,9 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
     expect(new Set((await reports).map(({ message }) => message))).toEqual(
       new Set(["Transaction will be indexed when its block is scanned"]),
     );
-    expect(await report(passed, "alice")).toEqual({ message: "Transaction indexed" });
+    expect(await report(recorded, "alice")).toEqual({ message: "Transaction indexed" });
     // No later scan reads this block.
-    await expect(report(lost, "alice")).rejects.toMatchObject({
+    await expect(report(unstoredHash, "alice")).rejects.toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       retryable: true,
     });
@@ -984,12 +1004,14 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
     await scan.query("rollback");
     scan.release();
   }
-  expect((await report(lost, "alice")).message).toMatch(
+  expect((await report(unstoredHash, "alice")).message).toMatch(
     /^Transaction indexed, .* does not match any known request/,
   );
-  expect((await pool.query("select from deposits where tx_hash = $1", [lost])).rows).toHaveLength(1);
+  expect((await pool.query("select from deposits where tx_hash = $1", [unstoredHash])).rows).toHaveLength(1);
   await world.watch(origin);
-  const { logged, stored } = await loggedAndStored(await origin.client.getBlockNumber().then((n) => n - 1n));
+  const { logged, stored } = await readLoggedAndStored(
+    await origin.client.getBlockNumber().then((n) => n - 1n),
+  );
   expect(logged).toHaveLength(24);
   expect(stored).toEqual(logged);
 });
@@ -997,7 +1019,7 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
 test("reports a transaction as indexed if the scan recorded it while the report waited", async () => {
   const { origin, services } = world;
   const chainId = origin.chain.id;
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const txHash = await deposit(origin, world.user, agreed);
   await origin.mine();
   const uow: UnitOfWork = {
@@ -1009,5 +1031,5 @@ test("reports a transaction as indexed if the scan recorded it while the report 
   expect(await indexTransaction({ ...services, uow }, { chainId, txHash })).toEqual({
     message: "Transaction indexed",
   });
-  await filledOnce(agreed);
+  await expectFilledOnce(agreed);
 });

@@ -39,15 +39,15 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-const agree = async (ask: QuoteOverrides = {}): Promise<QuotedRequest> =>
+const requestQuote = async (ask: QuoteOverrides = {}): Promise<QuotedRequest> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
 
-const paidOut = async ({ terms }: QuotedRequest): Promise<{ received: bigint; refunded: bigint }> => ({
+const payoutsOf = async ({ terms }: QuotedRequest): Promise<{ received: bigint; refunded: bigint }> => ({
   received: await world.destination.balance(terms.recipient, world.usdc),
   refunded: await world.origin.balance(terms.refundTo, world.usdc),
 });
 
-async function rounds(count: number, stepMs = 6_000, workerServices = world.services): Promise<void> {
+async function runRounds(count: number, stepMs = 6_000, workerServices = world.services): Promise<void> {
   for (let round = 0; round < count; round++) {
     world.clock.forward(stepMs);
     await world.round(workerServices);
@@ -63,15 +63,15 @@ const rawOf = async (hash: TxHash): Promise<TxHash> =>
 const call = (
   to: Address,
   name: "approve" | "transfer" | "mint",
-  of: Address,
+  account: Address,
   amount: bigint,
 ): BatchedCall => ({
   to,
-  data: encodeFunctionData({ abi: testTokenAbi, functionName: name, args: [of, amount] }),
+  data: encodeFunctionData({ abi: testTokenAbi, functionName: name, args: [account, amount] }),
 });
 
 /** The calls of a contract that deposits its own tokens with the user as depositor. */
-function depositing({ terms }: QuotedRequest, currency: Address, amount: bigint): BatchedCall[] {
+function depositCalls({ terms }: QuotedRequest, currency: Address, amount: bigint): BatchedCall[] {
   const { depository } = world.origin.chain.contracts;
   const data = depositErc20Calldata(world.user.address, currency, amount, terms.orderId);
   return [call(currency, "approve", depository, amount), { to: depository, data }];
@@ -91,7 +91,7 @@ async function aContract(): Promise<{ contract: Address; worthless: Address }> {
   return { contract, worthless };
 }
 
-const agreedAmount = 20_000_000_000n;
+const quotedAmount = 20_000_000_000n;
 for (const { what, first, second, filled } of [
   {
     what: "a millionth of a dollar, then much of a worthless token",
@@ -101,23 +101,23 @@ for (const { what, first, second, filled } of [
   },
   {
     what: "the agreed amount, then as much of a worthless token",
-    first: { isUsdc: true, amount: agreedAmount },
-    second: { isUsdc: false, amount: agreedAmount },
+    first: { isUsdc: true, amount: quotedAmount },
+    second: { isUsdc: false, amount: quotedAmount },
     filled: false,
   },
   {
     what: "a worthless token, then the agreed amount",
-    first: { isUsdc: false, amount: agreedAmount },
-    second: { isUsdc: true, amount: agreedAmount },
+    first: { isUsdc: false, amount: quotedAmount },
+    second: { isUsdc: true, amount: quotedAmount },
     filled: true,
   },
 ])
   test(`one transaction that contains ${what} after a reorg is judged by the final state of the chain`, async () => {
     const { origin } = world;
     const { contract, worthless } = await aContract();
-    const agreed = await agree({ amount: agreedAmount.toString() });
+    const agreed = await requestQuote({ amount: quotedAmount.toString() });
     const setDeposit = async ({ isUsdc, amount }: typeof first): Promise<void> => {
-      const calls = depositing(agreed, isUsdc ? world.usdc : worthless, amount);
+      const calls = depositCalls(agreed, isUsdc ? world.usdc : worthless, amount);
       await origin.client.setCode({ address: contract, bytecode: batchCode(calls) });
     };
     await setDeposit(first);
@@ -137,13 +137,13 @@ for (const { what, first, second, filled } of [
       { currency: first.isUsdc ? world.usdc : worthless, amount: first.amount, canonical: false },
       { currency: second.isUsdc ? world.usdc : worthless, amount: second.amount, canonical: true },
     ]);
-    await rounds(8);
-    expect(await paidOut(agreed)).toEqual({
+    await runRounds(8);
+    expect(await payoutsOf(agreed)).toEqual({
       received: filled ? agreed.terms.destination.expectedAmount : 0n,
       refunded: 0n,
     });
     expect(await world.paymentsOf(agreed, origin)).toEqual([]);
-    // Tokens that the solver does not hold stay in the depository until the operator moments.
+    // Tokens that the solver does not hold stay in the depository until the operator refunds them.
     expect(await world.status(agreed.requestId)).toMatchObject(
       filled
         ? { status: "success" }
@@ -155,10 +155,10 @@ test("listing a token later does not make an earlier deposit count twice", async
   const { origin } = world;
   const { depository } = origin.chain.contracts;
   const { contract } = await aContract();
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const calls = [
     call(testToken, "transfer", depository, 1n),
-    ...depositing(agreed, world.usdc, 100_000_000n),
+    ...depositCalls(agreed, world.usdc, 100_000_000n),
   ];
   await origin.client.setCode({ address: contract, bytecode: batchCode(calls) });
   const txHash = await origin.send(world.user, { to: contract });
@@ -188,14 +188,17 @@ test("listing a token later does not make an earlier deposit count twice", async
   expect(rows.map(({ currency }: { currency: Address }) => currency).toSorted()).toEqual(
     [world.usdc, testToken].toSorted(),
   );
-  await rounds(6);
-  expect(await paidOut(agreed)).toEqual({ received: agreed.terms.destination.expectedAmount, refunded: 0n });
+  await runRounds(6);
+  expect(await payoutsOf(agreed)).toEqual({
+    received: agreed.terms.destination.expectedAmount,
+    refunded: 0n,
+  });
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", refundTxHashes: [] });
 });
 
 test("a fill whose process crashes while its deposit is reorged out leaves the request waiting, and the deposit mined again is filled", async () => {
   const { origin, destination } = world;
-  const agreed = await agree();
+  const agreed = await requestQuote();
   await deposit(origin, world.user, agreed);
   await origin.mine();
   const raws = await Promise.all((await origin.client.getBlock()).transactions.map(rawOf));
@@ -220,31 +223,31 @@ test("a fill whose process crashes while its deposit is reorged out leaves the r
   });
 
   for (const serializedTransaction of raws) await origin.client.sendRawTransaction({ serializedTransaction });
-  await rounds(6);
+  await runRounds(6);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", final: true });
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
 test("a deposit that was mined before its deadline and is read after it causes no interim failure", async () => {
-  const agreed = await agree({ ttl: 60 });
+  const agreed = await requestQuote({ ttl: 60 });
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
   world.clock.forward(61_000);
   await reconcileRequests(world.services);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", failReason: "N/A" });
-  await rounds(6);
+  await runRounds(6);
   expect((await world.status(agreed.requestId)).status).toBe("refund");
   expect(await world.statusesOf(agreed.requestId)).toEqual(["waiting", "pending", "refund"]);
 });
 
 test("a stranger's deposit for a filled request is refunded to the stranger, and its hash is not shown as the user's", async () => {
-  const agreed = await agree();
+  const agreed = await requestQuote();
   await deposit(world.origin, world.user, agreed);
-  await rounds(6);
+  await runRounds(6);
   const depositor = world.anAddress();
   await deposit(world.origin, world.stranger, agreed, { depositor, amount: 1_000_000n });
-  await rounds(6);
+  await runRounds(6);
   expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
   expect(await world.origin.balance(depositor, world.usdc)).toBeGreaterThan(0n);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", refundTxHashes: [] });
@@ -252,22 +255,22 @@ test("a stranger's deposit for a filled request is refunded to the stranger, and
 
 test("a refund above the solver's balance of the token waits and is paid when the solver is funded", async () => {
   const { origin } = world;
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const amount = (await origin.balance(world.solver.address, world.usdc)) + 1_000_000n;
   await origin.fund(world.user.address, { tokens: amount / 10n ** 6n });
   await deposit(origin, world.user, agreed, { amount });
-  await rounds(6);
+  await runRounds(6);
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "pending",
     nextAction: "wait_for_refund",
     refundFailReason: "N/A",
   });
-  expect(await paidOut(agreed)).toEqual({ received: 0n, refunded: 0n });
+  expect(await payoutsOf(agreed)).toEqual({ received: 0n, refunded: 0n });
 
   await origin.fund(world.solver.address, { tokens: 1_000_000n });
-  await rounds(4);
+  await runRounds(4);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund", final: true });
-  const { refunded } = await paidOut(agreed);
+  const { refunded } = await payoutsOf(agreed);
   expect(refunded).toBeLessThan(amount);
   expect(refunded).toBeGreaterThan(amount - 10_000_000n);
 });
@@ -281,13 +284,13 @@ test("refunds at least the order's minimum when gas costs a hundred times more",
     await world.watch(origin);
   };
   await mineAt(gwei);
-  const agreed = await agree({ referrer: "debug-force-refund" });
+  const agreed = await requestQuote({ referrer: "debug-force-refund" });
   await deposit(origin, world.user, agreed);
   await mineAt(100n * gwei);
   await world.work();
-  await rounds(4);
+  await runRounds(4);
   expect((await world.status(agreed.requestId)).status).toBe("refund");
-  const { refunded } = await paidOut(agreed);
+  const { refunded } = await payoutsOf(agreed);
   const minimum = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? agreed.terms.origin.amount;
   expect(minimum).toBeGreaterThan(0n);
   expect(refunded).toBeGreaterThanOrEqual(minimum);
@@ -304,18 +307,18 @@ async function aPayableContract(): Promise<Address> {
 test("charges the deposit for the gas of a fill that the recipient's code burns only in its block", async () => {
   const { origin, destination, usdc, solver } = world;
   const gwei = 10n ** 9n;
-  const at = async (chain: TestChain, baseFeePerGas: bigint): Promise<void> => {
+  const mineAtBaseFee = async (chain: TestChain, baseFeePerGas: bigint): Promise<void> => {
     await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas });
     await chain.mine();
     await world.watch(chain);
   };
-  await at(destination, 30n * gwei);
-  await at(origin, gwei / 100n);
+  await mineAtBaseFee(destination, 30n * gwei);
+  await mineAtBaseFee(origin, gwei / 100n);
   const recipient = await aPayableContract();
   const before = await destination.balance(solver.address, NATIVE_CURRENCY);
-  const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY, amount: "50000000", recipient });
+  const agreed = await requestQuote({ destinationCurrency: NATIVE_CURRENCY, amount: "50000000", recipient });
   await world.pay(agreed);
-  await at(origin, gwei / 100n);
+  await mineAtBaseFee(origin, gwei / 100n);
   await world.work();
   await destination.client.setCode({ address: recipient, bytecode: "0xfe" });
   const end = await world.untilFinal(agreed.requestId, 1_000);
@@ -323,7 +326,7 @@ test("charges the deposit for the gas of a fill that the recipient's code burns 
   expect(await world.services.reads.unpaidBurnsSince(0), "the deposit has paid for it").toEqual([]);
 
   const gasWei = before - (await destination.balance(solver.address, NATIVE_CURRENCY));
-  const { refunded } = await paidOut(agreed);
+  const { refunded } = await payoutsOf(agreed);
   // At $2,500 per ETH, in millionths of a dollar.
   const gasUsdc = (gasWei * 2_500n) / 10n ** 12n;
   expect(gasUsdc).toBeGreaterThan(1_000_000n);
@@ -336,7 +339,7 @@ test("charges the deposit for the gas of a fill that the recipient's code burns 
 });
 
 test("a deposit too low for a refund pays for the gas that its fills used", async () => {
-  const agreed = await agree({});
+  const agreed = await requestQuote({});
   await deposit(world.origin, world.user, agreed, { amount: 1_000_000n });
   await world.origin.mine(3);
   await world.watch(world.origin);
@@ -359,15 +362,15 @@ test("starts fills one at a time when together they could burn more gas than the
   await destination.mine();
   await world.watch(destination);
   const maxUnpaidRevertedGasUsd = 60n * 10n ** 18n;
-  const bounded = {
+  const withGasLimit = {
     ...world.services,
     enginePolicy: { ...world.services.enginePolicy, maxUnpaidRevertedGasUsd },
   };
   const ask = { destinationCurrency: NATIVE_CURRENCY, amount: "900000000" };
   const recipient = await aPayableContract();
   // An order whose minimum refund leaves nothing for gas.
-  const uncovered = async (): Promise<QuotedRequest> => {
-    const agreed = await agree({ ...ask, recipient });
+  const quoteWithoutGasCover = async (): Promise<QuotedRequest> => {
+    const agreed = await requestQuote({ ...ask, recipient });
     const { order } = agreed.terms;
     const inputs = order.inputs.map((input) => ({
       ...input,
@@ -382,14 +385,16 @@ test("starts fills one at a time when together they could burn more gas than the
     await world.services.uow.run((tx) => tx.requests.insert(terms, quotedState("bridge")));
     return { ...agreed, terms, requestId: terms.requestId };
   };
-  const both = [await uncovered(), await uncovered()];
-  for (const agreed of both) await deposit(world.origin, world.user, agreed);
+  const uncoveredQuotes = [await quoteWithoutGasCover(), await quoteWithoutGasCover()];
+  for (const agreed of uncoveredQuotes) await deposit(world.origin, world.user, agreed);
   await world.origin.mine(4);
   await world.watch(world.origin);
-  await world.work(bounded);
+  await world.work(withGasLimit);
   const states = async () =>
     (
-      await Promise.all(both.map(async ({ requestId }) => (await world.request(requestId)).state.name))
+      await Promise.all(
+        uncoveredQuotes.map(async ({ requestId }) => (await world.request(requestId)).state.name),
+      )
     ).toSorted();
   expect(await states()).toEqual(["fillable", "submitted"]);
   const waits = world.events.of("fill_waits").at(-1);
@@ -399,7 +404,7 @@ test("starts fills one at a time when together they could burn more gas than the
 
   await destination.mine();
   await world.watch(destination);
-  await world.work(bounded);
+  await world.work(withGasLimit);
   expect(await states()).toEqual(["filled", "submitted"]);
   await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei });
   await destination.mine(4);
@@ -408,7 +413,7 @@ test("starts fills one at a time when together they could burn more gas than the
 
 test("fills only requests without foreign code once reverted fills have cost the daily limit", async () => {
   const maxUnpaidRevertedGasUsd = 100n * 10n ** 18n;
-  const bounded = {
+  const withGasLimit = {
     ...world.services,
     enginePolicy: { ...world.services.enginePolicy, maxUnpaidRevertedGasUsd },
   };
@@ -417,18 +422,18 @@ test("fills only requests without foreign code once reverted fills have cost the
     "insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values (-1, 'one', $1, $2, $2, $3)",
     [world.destination.chain.id, 5n * 10n ** 16n, world.clock.nowMs() - 1_000],
   );
-  const toContract = await agree({
+  const toContract = await requestQuote({
     destinationCurrency: NATIVE_CURRENCY,
     amount: "50000000",
     recipient: await aPayableContract(),
   });
-  const toppedUp = await agree({ topupGas: true });
-  const plain = await agree();
-  for (const agreed of [toContract, toppedUp, plain]) await world.pay(agreed);
+  const toppedUp = await requestQuote({ topupGas: true });
+  const toAccount = await requestQuote();
+  for (const agreed of [toContract, toppedUp, toAccount]) await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
-  await world.work(bounded);
-  expect((await world.request(plain.requestId)).state.name).toBe("submitted");
+  await world.work(withGasLimit);
+  expect((await world.request(toAccount.requestId)).state.name).toBe("submitted");
   for (const { requestId } of [toContract, toppedUp]) {
     expect((await world.request(requestId)).state.name).toBe("fillable");
     const waits = world.events.of("fill_waits").filter(({ facts }) => facts["requestId"] === requestId);
@@ -438,12 +443,12 @@ test("fills only requests without foreign code once reverted fills have cost the
   }
 
   await world.pool.query("update fill_burns set at_ms = at_ms - 24 * 3600 * 1000 where slot_id = -1");
-  await world.work(bounded);
+  await world.work(withGasLimit);
   expect((await world.untilFinal(toContract.requestId, 1_000)).status).toBe("success");
 });
 
 /** The watcher's services with an origin URL behind which one of two nodes lags. */
-function behindBalancer(
+function servicesBehindBalancer(
   options: Omit<Parameters<typeof laggingNode>[1], "blocks"> & { readonly blocks?: bigint },
 ): WorkerServices {
   const honest = createRpcTransport({ url: world.origin.chain.rpcUrl });
@@ -462,7 +467,7 @@ for (const lag of ["logs", "logs without an error", "blocks", "receipts"] as con
     const missedBefore = world.events.of("deposit_missed").length;
     let tries = 0;
     let failed = 0;
-    const workerServices = behindBalancer({ lag, isLagging: () => tries === 0 });
+    const workerServices = servicesBehindBalancer({ lag, isLagging: () => tries === 0 });
     const watch = async (): Promise<void> => {
       for (tries = 0; tries < 3; tries++)
         try {
@@ -474,7 +479,7 @@ for (const lag of ["logs", "logs without an error", "blocks", "receipts"] as con
       throw new Error("no watch succeeded");
     };
     for (const blocks of [1, 3, 12, 1, 2, 1]) {
-      await deposit(origin, world.user, await agree());
+      await deposit(origin, world.user, await requestQuote());
       await origin.mine(blocks);
       await watch();
     }
@@ -501,15 +506,15 @@ for (const lag of ["logs", "logs without an error", "blocks", "receipts"] as con
 
 test("a deposit whose transaction was reported is searched on chain before its request fails for a missing deposit", async () => {
   const { origin } = world;
-  const agreed = await agree({ ttl: 60 });
+  const agreed = await requestQuote({ ttl: 60 });
   const txHash = await deposit(origin, world.user, agreed);
   const report = { chainId: origin.chain.id, txHash, requestId: agreed.requestId };
   expect((await indexTransaction(world.services, report)).message).toMatch(/waiting to be mined/);
   await origin.mine();
-  await world.watch(origin, behindBalancer({ lag: "logs without an error", isLagging: () => true }));
+  await world.watch(origin, servicesBehindBalancer({ lag: "logs without an error", isLagging: () => true }));
   expect(await world.depositsOf(agreed.requestId)).toEqual([]);
 
-  await rounds(4, 300_000);
+  await runRounds(4, 300_000);
   expect(await world.statusesOf(agreed.requestId)).toEqual(["waiting", "pending", "refund"]);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund", failReason: "TTL_EXPIRED" });
 });
@@ -527,9 +532,9 @@ async function depositNextToTransfers(): Promise<{ agreed: QuotedRequest; txHash
   const token = world.anAddress();
   const bytecode = noisyTokenCode(origin.chain.contracts.depository);
   await origin.client.setCode({ address: token, bytecode });
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const calls = [
-    ...depositing(agreed, world.usdc, agreed.terms.origin.amount),
+    ...depositCalls(agreed, world.usdc, agreed.terms.origin.amount),
     { to: token, data: "0x" as const },
   ];
   await origin.client.setCode({ address: contract, bytecode: batchCode(calls) });
@@ -584,8 +589,8 @@ for (const { hub, attestation, isFilled } of [
     transports.push(transport);
     const reader = createChainReader(origin.chain, transport, { attestation });
     await world.watch(origin, withChain(world.services, origin.connected, { connection: { reader } }));
-    await rounds(6);
-    const { received, refunded } = await paidOut(agreed);
+    await runRounds(6);
+    const { received, refunded } = await payoutsOf(agreed);
     const [stored] = await world.depositsOf(agreed.requestId);
     expect({ received, isRefunded: refunded > 0n, why: stored?.unrepaidReason }).toEqual({
       received: isFilled ? agreed.terms.destination.expectedAmount : 0n,
@@ -603,20 +608,20 @@ test("a request is fast filled on a mined deposit only if oracles can attest the
   const { agreed, txHash } = await depositNextToTransfers();
   const transport = createRpcTransport({ url: origin.chain.rpcUrl });
   transports.push(transport);
-  const byHub = (attestation: { depositPartsSince?: number }): WorkerServices =>
+  const servicesOfHub = (attestation: { depositPartsSince?: number }): WorkerServices =>
     withChain(world.services, origin.connected, {
       connection: { reader: createChainReader(origin.chain, transport, { attestation }) },
     });
-  await expect(sponsor.fastFill(agreed, { txHash }, byHub({}))).rejects.toMatchObject({
+  await expect(sponsor.fastFill(agreed, { txHash }, servicesOfHub({}))).rejects.toMatchObject({
     code: "FAST_FILL_REFUSED",
     facts: { data: { rule: "originUnattestable", txHash } },
   });
   expect(await sponsor.holdOf(agreed)).toBeUndefined();
-  expect(await sponsor.fastFill(agreed, { txHash }, byHub({ depositPartsSince: 0 }))).toBe("queued");
+  expect(await sponsor.fastFill(agreed, { txHash }, servicesOfHub({ depositPartsSince: 0 }))).toBe("queued");
 });
 
 /** The origin chain with a new depository, after these former ones. */
-async function depositoryReplaced(
+async function replaceDepository(
   formerDepositories: readonly Address[],
 ): Promise<{ present: Address; chain: Chain; services: WorkerServices }> {
   const { origin } = world;
@@ -637,41 +642,41 @@ async function depositoryReplaced(
 
 test("a deposit to a former depository that was not listed while its block became final is left to the operator", async () => {
   const { origin } = world;
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const txHash = await world.pay(agreed);
-  const unlisted = await depositoryReplaced([]);
+  const unlisted = await replaceDepository([]);
   await origin.mine(20);
   await world.watch(origin, unlisted.services);
-  const listed = await depositoryReplaced([origin.chain.contracts.depository]);
-  await indexTransaction(listed.services, { chainId: origin.chain.id, txHash });
-  await world.watch(origin, listed.services);
+  const withListed = await replaceDepository([origin.chain.contracts.depository]);
+  await indexTransaction(withListed.services, { chainId: origin.chain.id, txHash });
+  await world.watch(origin, withListed.services);
   expect(await world.depositsOf(agreed.requestId)).toEqual([]);
 });
 
 test.for(["a block", "a client's hint"])(
   "refunds a deposit to a former depository, shown by %s, when its transaction also pays the current one",
-  async (way) => {
+  async (source) => {
     const { origin } = world;
     const { contract, worthless } = await aContract();
-    const former = origin.chain.contracts.depository;
-    const { present, chain, services: replaced } = await depositoryReplaced([former]);
-    const agreed = await agree();
-    const other = depositErc20Calldata(world.user.address, worthless, 1n, someHash());
+    const formerDepository = origin.chain.contracts.depository;
+    const { present, chain, services: replaced } = await replaceDepository([formerDepository]);
+    const agreed = await requestQuote();
+    const otherDeposit = depositErc20Calldata(world.user.address, worthless, 1n, someHash());
     const calls = [
-      ...depositing(agreed, world.usdc, agreed.terms.origin.amount),
+      ...depositCalls(agreed, world.usdc, agreed.terms.origin.amount),
       call(worthless, "approve", present, 1n),
-      { to: present, data: other },
+      { to: present, data: otherDeposit },
     ];
     await origin.client.setCode({ address: contract, bytecode: batchCode(calls) });
     const txHash = await origin.send(world.user, { to: contract, gas: 1_500_000n });
     await origin.mine();
-    if (way === "a client's hint") await indexTransaction(replaced, { chainId: chain.id, txHash });
+    if (source === "a client's hint") await indexTransaction(replaced, { chainId: chain.id, txHash });
     await world.watch(origin, replaced);
     expect(await world.depositsOf(agreed.requestId)).toMatchObject([
-      { depository: former, isUnattestable: true },
+      { depository: formerDepository, isUnattestable: true },
     ]);
-    await rounds(6, 6_000, replaced);
-    const { received, refunded } = await paidOut(agreed);
+    await runRounds(6, 6_000, replaced);
+    const { received, refunded } = await payoutsOf(agreed);
     expect({ received, isRefunded: refunded > 0n }).toEqual({ received: 0n, isRefunded: true });
     expect((await world.depositsOf(agreed.requestId))[0]?.unrepaidReason).toBe(UNATTESTABLE_DEPOSIT);
   },
@@ -681,7 +686,7 @@ test.for(["a block", "a client's hint"])(
  * The origin chain through a node that cannot return transaction receipts, because they are too large or time
  * out.
  */
-function withoutReceipts(kind: "tooLarge" | "deadline" = "tooLarge"): WorkerServices {
+function servicesWithoutReceipts(kind: "tooLarge" | "deadline" = "tooLarge"): WorkerServices {
   const { origin } = world;
   const node = createRpcTransport({ url: origin.chain.rpcUrl });
   transports.push(node);
@@ -695,8 +700,8 @@ function withoutReceipts(kind: "tooLarge" | "deadline" = "tooLarge"): WorkerServ
   return withChain(world.services, origin.connected, { connection: { reader } });
 }
 
-/** A reorg moves all transactions of the newest block into another block, which `by` reads. */
-async function movedByReorg(workerServices: WorkerServices): Promise<void> {
+/** A reorg moves all transactions of the newest block into another block, which the services then read. */
+async function moveByReorg(workerServices: WorkerServices): Promise<void> {
   const { client } = world.origin;
   const { transactions } = await client.getBlock();
   const raws = await Promise.all(
@@ -716,12 +721,12 @@ async function movedByReorg(workerServices: WorkerServices): Promise<void> {
 
 test("a deposit that oracles can no longer attest after a reorg moved it is not filled", async () => {
   const { origin } = world;
-  const agreed = await agree();
+  const agreed = await requestQuote();
   await deposit(origin, world.user, agreed);
   await origin.mine();
   await world.watch(origin);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "pending", failReason: "N/A" });
-  await movedByReorg(withoutReceipts());
+  await moveByReorg(servicesWithoutReceipts());
   expect((await world.depositsOf(agreed.requestId))[0]).toMatchObject({
     canonical: true,
     isUnattestable: true,
@@ -731,20 +736,20 @@ test("a deposit that oracles can no longer attest after a reorg moved it is not 
     nextAction: "wait_for_refund",
     failReason: "DEPOSIT_UNATTESTABLE",
   });
-  await rounds(3);
-  expect((await paidOut(agreed)).received).toBe(0n);
+  await runRounds(3);
+  expect((await payoutsOf(agreed)).received).toBe(0n);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund" });
   expect((await world.depositsOf(agreed.requestId))[0]?.unrepaidReason).toBe(UNATTESTABLE_DEPOSIT);
 });
 
 test("a fill that was broadcast before a reorg made its deposit unattestable is reported as exposed", async () => {
   const { origin } = world;
-  const agreed = await agree();
+  const agreed = await requestQuote();
   await deposit(origin, world.user, agreed);
   await origin.mine();
   await world.watch(origin);
   await world.work();
-  await movedByReorg(withoutReceipts());
+  await moveByReorg(servicesWithoutReceipts());
   const alarms = world.events.of("deposit_exposed").map(({ facts }) => facts);
   expect(alarms.at(-1)).toMatchObject({ requestId: agreed.requestId, reason: UNATTESTABLE_DEPOSIT });
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
@@ -753,15 +758,15 @@ test("a fill that was broadcast before a reorg made its deposit unattestable is 
 test("an app stays liable for its fast fill when a reorg makes the deposit unattestable, and no release pays the user twice", async () => {
   const { origin } = world;
   const sponsor = await aSponsor(world, 10_000);
-  const agreed = await agree();
+  const agreed = await requestQuote();
   await sponsor.fastFill(agreed);
   await world.work();
   await deposit(origin, world.user, agreed);
   await origin.mine();
   await world.watch(origin);
-  const blind = withoutReceipts();
-  await movedByReorg(blind);
-  await rounds(4, 6_000, blind);
+  const withoutReceipts = servicesWithoutReceipts();
+  await moveByReorg(withoutReceipts);
+  await runRounds(4, 6_000, withoutReceipts);
   expect(await sponsor.holdState(agreed)).toBe("active");
   const [stored] = await world.depositsOf(agreed.requestId);
   const request = await world.request(agreed.requestId);
@@ -783,14 +788,14 @@ test("an app stays liable for its fast fill when a reorg makes the deposit unatt
     kind: "refused",
     reason: "the deposit's request is filled: a refund would pay twice",
   });
-  const another = { ...stored, id: "999999" };
+  const otherDeposit = { ...stored, id: "999999" };
   expect(
-    judgeRefundRelease({ ...facts, request, fillDeposit: another }),
+    judgeRefundRelease({ ...facts, request, fillDeposit: otherDeposit }),
     "another deposit pays",
   ).toMatchObject({
     kind: "release",
   });
-  const confirmedLater = { ...another, confirmAtBlock: another.confirmAtBlock + 1n };
+  const confirmedLater = { ...otherDeposit, confirmAtBlock: otherDeposit.confirmAtBlock + 1n };
   expect(
     judgeRefundRelease({ ...facts, request, fillDeposit: confirmedLater }),
     "a reorg could still drop the deposit that pays",
@@ -806,11 +811,11 @@ test("a deposit that oracles cannot attest is refunded if its fast fill is not m
   const { origin, destination } = world;
   const sponsor = await aSponsor(world, 10_000);
   const recipient = await aPayableContract();
-  const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY, amount: "50000000", recipient });
+  const agreed = await requestQuote({ destinationCurrency: NATIVE_CURRENCY, amount: "50000000", recipient });
   await sponsor.fastFill(agreed);
   await deposit(origin, world.user, agreed);
   await origin.mine();
-  await world.watch(origin, withoutReceipts());
+  await world.watch(origin, servicesWithoutReceipts());
   expect((await world.depositsOf(agreed.requestId))[0]?.disposition).toBe("unattributed");
   await destination.client.setCode({ address: recipient, bytecode: "0xfe" });
   await world.work();
@@ -828,11 +833,11 @@ test("a stranger's unattestable one-unit deposit does not affect a request whose
   const sponsor = await aSponsor(world, 10_000);
   const recipient = await aPayableContract();
   const code = await destination.client.getCode({ address: recipient });
-  const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY, amount: "50000000", recipient });
+  const agreed = await requestQuote({ destinationCurrency: NATIVE_CURRENCY, amount: "50000000", recipient });
   await sponsor.fastFill(agreed);
   await deposit(origin, world.stranger, agreed, { amount: 1n });
   await origin.mine();
-  await world.watch(origin, withoutReceipts());
+  await world.watch(origin, servicesWithoutReceipts());
   await destination.client.setCode({ address: recipient, bytecode: "0xfe" });
   await world.work();
   expect(await world.status(agreed.requestId)).toMatchObject({
@@ -850,12 +855,12 @@ test("if a fast fill is not made, every deposit that waited for it is refunded",
   const { origin, destination } = world;
   const sponsor = await aSponsor(world, 10_000);
   const recipient = await aPayableContract();
-  const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY, amount: "50000000", recipient });
+  const agreed = await requestQuote({ destinationCurrency: NATIVE_CURRENCY, amount: "50000000", recipient });
   await sponsor.fastFill(agreed);
   await deposit(origin, world.user, agreed);
   await deposit(origin, world.user, agreed);
   await origin.mine();
-  await world.watch(origin, withoutReceipts());
+  await world.watch(origin, servicesWithoutReceipts());
   await destination.client.setCode({ address: recipient, bytecode: "0xfe" });
   await world.work();
   expect(await world.untilFinal(agreed.requestId, 1_000)).toMatchObject({ status: "refund" });
@@ -868,12 +873,12 @@ test("if a fast fill is not made, every deposit that waited for it is refunded",
 test("a deposit whose receipt a slow node did not return is judged when its block is final", async () => {
   const { origin } = world;
   const sponsor = await aSponsor(world, 10_000);
-  const agreed = await agree();
+  const agreed = await requestQuote();
   await sponsor.fastFill(agreed);
   await world.work();
   await deposit(origin, world.user, agreed);
   await origin.mine();
-  await world.watch(origin, withoutReceipts("deadline"));
+  await world.watch(origin, servicesWithoutReceipts("deadline"));
   expect((await world.depositsOf(agreed.requestId))[0]?.disposition).toBe("unattributed");
   const missed = world.events.of("deposit_missed").length;
   await origin.mine(20);
@@ -886,36 +891,36 @@ test("a deposit whose receipt a slow node did not return is judged when its bloc
 
 test("a slow node at the second reading of a final block changes nothing about its deposits", async () => {
   const { origin } = world;
-  const agreed = await agree();
+  const agreed = await requestQuote();
   await deposit(origin, world.user, agreed);
   await origin.mine();
   await world.watch(origin);
   await origin.mine(20);
-  await world.watch(origin, withoutReceipts("deadline"));
+  await world.watch(origin, servicesWithoutReceipts("deadline"));
   expect((await world.depositsOf(agreed.requestId))[0]).not.toHaveProperty("isUnattestable");
   await world.watch(origin);
 });
 
 test("a deposit that oracles can attest after a reorg moved it is refunded as one that settlement repays", async () => {
   const { origin } = world;
-  const agreed = await agree();
+  const agreed = await requestQuote();
   await deposit(origin, world.user, agreed);
   await origin.mine();
-  await world.watch(origin, withoutReceipts());
+  await world.watch(origin, servicesWithoutReceipts());
   expect((await world.depositsOf(agreed.requestId))[0]).toMatchObject({ isUnattestable: true });
-  await movedByReorg(world.services);
+  await moveByReorg(world.services);
   expect((await world.depositsOf(agreed.requestId))[0]).not.toHaveProperty("isUnattestable");
-  await rounds(3);
+  await runRounds(3);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund" });
   expect((await world.depositsOf(agreed.requestId))[0]).not.toHaveProperty("unrepaidReason");
 });
 
 test("a deposit that oracles cannot attest is not filled, and is refunded within the daily limit", async () => {
   const { origin } = world;
-  const agreed = await agree();
+  const agreed = await requestQuote();
   const hash = await deposit(origin, world.user, agreed);
   await origin.mine();
-  await world.watch(origin, withoutReceipts());
+  await world.watch(origin, servicesWithoutReceipts());
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "pending",
     fundsAt: "depository",
@@ -923,23 +928,23 @@ test("a deposit that oracles cannot attest is not filled, and is refunded within
     failReason: "DEPOSIT_UNATTESTABLE",
     inTxHashes: [hash],
   });
-  await rounds(3);
-  expect((await paidOut(agreed)).received).toBe(0n);
+  await runRounds(3);
+  expect((await payoutsOf(agreed)).received).toBe(0n);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund" });
   expect((await world.depositsOf(agreed.requestId))[0]?.unrepaidReason).toContain("its receipt is too large");
 });
 
 test("above the daily limit a deposit that oracles cannot attest waits for the operator, and its status says so", async () => {
   const { origin } = world;
-  const agreed = await agree();
+  const agreed = await requestQuote();
   await deposit(origin, world.user, agreed);
   await origin.mine();
-  await world.watch(origin, withoutReceipts());
+  await world.watch(origin, servicesWithoutReceipts());
   const { enginePolicy } = world.services;
-  const limited = { ...world.services, enginePolicy: { ...enginePolicy, maxUnrepaidRefundsUsd: 1n } };
-  await world.work(limited);
+  const withRefundLimit = { ...world.services, enginePolicy: { ...enginePolicy, maxUnrepaidRefundsUsd: 1n } };
+  await world.work(withRefundLimit);
   world.clock.forward(24 * 3600_000);
-  await world.round(limited);
+  await world.round(withRefundLimit);
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "failure",
     fundsAt: "depository",
@@ -947,15 +952,15 @@ test("above the daily limit a deposit that oracles cannot attest waits for the o
     failReason: "DEPOSIT_UNATTESTABLE",
     refundFailReason: "MANUAL_REFUND_REQUIRED",
   });
-  expect(await paidOut(agreed)).toEqual({ received: 0n, refunded: 0n });
+  expect(await payoutsOf(agreed)).toEqual({ received: 0n, refunded: 0n });
 
   const released = await runOperatorRefund(world, agreed.requestId, "--yes");
   expect(released).toMatchObject({
     code: 0,
     steps: [{ why: expect.stringContaining("its receipt is too large") }, { step: "released" }],
   });
-  await world.work(limited);
-  for (let round = 0; round < 3; round++) await world.round(limited);
-  expect((await paidOut(agreed)).refunded).toBeGreaterThan(0n);
+  await world.work(withRefundLimit);
+  for (let round = 0; round < 3; round++) await world.round(withRefundLimit);
+  expect((await payoutsOf(agreed)).refunded).toBeGreaterThan(0n);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund", fundsAt: "refunded" });
 });

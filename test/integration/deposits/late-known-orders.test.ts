@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-interface Lost {
+interface LostRequest {
   readonly agreed: QuotedRequest;
   readonly hash: TxHash;
   /** Restores the request's row, with `changed` columns. */
@@ -37,7 +37,7 @@ interface Lost {
 }
 
 /** Pays a request, and removes the request's row before the deposit is scanned. */
-async function lostRequest(ask: QuoteOverrides = {}): Promise<Lost> {
+async function payAndLoseRequest(ask: QuoteOverrides = {}): Promise<LostRequest> {
   const agreed = await world.quote({ recipient: world.anAddress(), ...ask });
   const { rows } = await world.pool.query<{ row: object }>(
     "delete from requests where request_id = $1 returning to_jsonb(requests) as row",
@@ -67,189 +67,191 @@ interface Row {
 
 async function rowOf(hash: TxHash): Promise<Row> {
   const { rows } = await world.pool.query<Row>("select * from deposits where tx_hash = $1", [hash]);
-  const [row, ...others] = rows;
-  if (row === undefined || others.length > 0) throw new Error(`${rows.length} deposits of ${hash}`);
+  const [row, ...moreRows] = rows;
+  if (row === undefined || moreRows.length > 0) throw new Error(`${rows.length} deposits of ${hash}`);
   return row;
 }
 
 /** Runs the worker's periodic check of deposits for unknown orders. */
-async function checkUnattributed(by: WorkerServices = world.services): Promise<void> {
-  const connected = by.chains.get(world.origin.chain.id) ?? world.origin.connected;
-  await attributeRecordedDeposits(by, connected);
-  const tip = await by.reads.cursor(connected.chain.id);
-  await returnUnattributed(by, connected, tip?.number ?? 0n);
+async function checkUnattributed(workerServices: WorkerServices = world.services): Promise<void> {
+  const connected = workerServices.chains.get(world.origin.chain.id) ?? world.origin.connected;
+  await attributeRecordedDeposits(workerServices, connected);
+  const tip = await workerServices.reads.cursor(connected.chain.id);
+  await returnUnattributed(workerServices, connected, tip?.number ?? 0n);
 }
 
-async function rounds(count = 5, by: WorkerServices = world.services): Promise<void> {
+async function runRounds(count = 5, workerServices: WorkerServices = world.services): Promise<void> {
   for (let round = 0; round < count; round++) {
-    await world.round(by);
-    await checkUnattributed(by);
-    await world.work(by);
+    await world.round(workerServices);
+    await checkUnattributed(workerServices);
+    await world.work(workerServices);
   }
 }
 
 /** The payments on either chain for the request or its deposit. There must be at most one. */
-async function payments({
+async function countPayments({
   agreed,
   hash,
-}: Lost): Promise<{ fills: number; refunds: number; returns: number }> {
-  const [fills, refunds, sent] = await Promise.all([
+}: LostRequest): Promise<{ fills: number; refunds: number; returns: number }> {
+  const [fills, refunds, sentTransactions] = await Promise.all([
     world.paymentsOf(agreed, world.destination),
     world.paymentsOf(agreed, world.origin),
     world.origin.sentBy(world.solver.address),
   ]);
-  const returns = sent.filter(({ input, succeeded }) => succeeded && input.endsWith(hash.slice(2)));
+  const returns = sentTransactions.filter(
+    ({ input, succeeded }) => succeeded && input.endsWith(hash.slice(2)),
+  );
   return { fills: fills.length, refunds: refunds.length, returns: returns.length };
 }
 
 test("fills a deposit once if its request becomes known before the deadline", async () => {
-  const lost = await lostRequest();
+  const lostRequest = await payAndLoseRequest();
   await checkUnattributed();
-  expect(await rowOf(lost.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
-  await lost.restore();
+  expect(await rowOf(lostRequest.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
+  await lostRequest.restore();
   await checkUnattributed();
-  expect(await rowOf(lost.hash)).toMatchObject({
+  expect(await rowOf(lostRequest.hash)).toMatchObject({
     disposition: "accepted",
-    request_id: lost.agreed.requestId,
+    request_id: lostRequest.agreed.requestId,
     refund_state: "none",
   });
-  await rounds();
-  expect(await world.status(lost.agreed.requestId)).toMatchObject({ status: "success" });
+  await runRounds();
+  expect(await world.status(lostRequest.agreed.requestId)).toMatchObject({ status: "success" });
   world.clock.forward(2 * HOUR_MS);
-  await rounds();
-  expect(await payments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
+  await runRounds();
+  expect(await countPayments(lostRequest)).toEqual({ fills: 1, refunds: 0, returns: 0 });
 });
 
 test("a deposit whose request becomes known after its deadline is refunded to the request's refund address once", async () => {
   const refundTo = world.anAddress();
-  const lost = await lostRequest({ refundTo });
-  world.clock.forward(lost.agreed.terms.fillDeadlineMs - world.clock.nowMs() + 1);
-  await lost.restore();
-  await rounds();
-  expect(await world.status(lost.agreed.requestId)).toMatchObject({ status: "refund" });
+  const lostRequest = await payAndLoseRequest({ refundTo });
+  world.clock.forward(lostRequest.agreed.terms.fillDeadlineMs - world.clock.nowMs() + 1);
+  await lostRequest.restore();
+  await runRounds();
+  expect(await world.status(lostRequest.agreed.requestId)).toMatchObject({ status: "refund" });
   expect(await world.origin.balance(refundTo, world.usdc)).toBeGreaterThan(0n);
   world.clock.forward(2 * HOUR_MS);
-  await rounds();
-  expect(await payments(lost)).toEqual({ fills: 0, refunds: 1, returns: 0 });
+  await runRounds();
+  expect(await countPayments(lostRequest)).toEqual({ fills: 0, refunds: 1, returns: 0 });
 });
 
 test("a deposit with too few confirmations waits for them, and a reorg removes it from its request", async () => {
-  const lost = await lostRequest();
-  await lost.restore();
+  const lostRequest = await payAndLoseRequest();
+  await lostRequest.restore();
   await checkUnattributed();
-  expect(await world.request(lost.agreed.requestId)).toMatchObject({ state: { name: "deposited" } });
+  expect(await world.request(lostRequest.agreed.requestId)).toMatchObject({ state: { name: "deposited" } });
   await world.origin.reorg(2);
   await world.watch(world.origin);
-  expect(await world.request(lost.agreed.requestId)).toMatchObject({ state: { name: "quoted" } });
-  await rounds();
-  expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 0 });
+  expect(await world.request(lostRequest.agreed.requestId)).toMatchObject({ state: { name: "quoted" } });
+  await runRounds();
+  expect(await countPayments(lostRequest)).toEqual({ fills: 0, refunds: 0, returns: 0 });
 });
 
 test("a deposit that a reorg dropped is not assigned", async () => {
-  const lost = await lostRequest();
+  const lostRequest = await payAndLoseRequest();
   await world.origin.reorg(2);
   await world.watch(world.origin);
-  await lost.restore();
+  await lostRequest.restore();
   await checkUnattributed();
-  expect(await rowOf(lost.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
+  expect(await rowOf(lostRequest.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
 });
 
 test("a planned return of a deposit continues, and the deposit does not fill its request", async () => {
-  const lost = await lostRequest();
+  const lostRequest = await payAndLoseRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS);
   await checkUnattributed();
-  expect(await rowOf(lost.hash)).toMatchObject({ disposition: "refund", refund_state: "none" });
-  await lost.restore();
-  await rounds();
-  expect(await rowOf(lost.hash)).toMatchObject({ refund_state: "final", request_id: null });
-  expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
+  expect(await rowOf(lostRequest.hash)).toMatchObject({ disposition: "refund", refund_state: "none" });
+  await lostRequest.restore();
+  await runRounds();
+  expect(await rowOf(lostRequest.hash)).toMatchObject({ refund_state: "final", request_id: null });
+  expect(await countPayments(lostRequest)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });
 
 test("a return that the operator released continues, and the deposit does not fill its request", async () => {
-  const lost = await lostRequest();
+  const lostRequest = await payAndLoseRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
-  expect(await runOperatorRefund(world, lost.hash, "--yes")).toMatchObject({ code: 0 });
-  await lost.restore();
-  await rounds();
-  expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
+  expect(await runOperatorRefund(world, lostRequest.hash, "--yes")).toMatchObject({ code: 0 });
+  await lostRequest.restore();
+  await runRounds();
+  expect(await countPayments(lostRequest)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });
 
 test("two concurrent workers assign a deposit once, even if one of them would return it", async () => {
-  const lost = await lostRequest();
+  const lostRequest = await payAndLoseRequest();
   for (let round = 0; round < 3; round++) await world.round();
   world.clock.forward(HOUR_MS);
-  await Promise.all([lost.restore(), checkUnattributed(), checkUnattributed()]);
+  await Promise.all([lostRequest.restore(), checkUnattributed(), checkUnattributed()]);
   await Promise.all([checkUnattributed(), checkUnattributed()]);
   await Promise.all([world.work(), world.work()]);
-  await rounds();
+  await runRounds();
   world.clock.forward(2 * HOUR_MS);
-  await rounds();
-  const { fills, refunds, returns } = await payments(lost);
+  await runRounds();
+  const { fills, refunds, returns } = await countPayments(lostRequest);
   expect(fills + refunds + returns).toBe(1);
 });
 
 test("a deposit that is returned, or that a reorg drops, during the check is not assigned", async () => {
   for (const change of ["disposition = 'refund'", "canonical = false", "refund_state = 'sent'"]) {
-    const lost = await lostRequest();
-    await lost.restore();
+    const lostRequest = await payAndLoseRequest();
+    await lostRequest.restore();
     const { reads } = world.services;
     const slotOfLeg: typeof reads.slotOfLeg = async (...leg) => {
-      await world.pool.query(`update deposits set ${change} where tx_hash = $1`, [lost.hash]);
+      await world.pool.query(`update deposits set ${change} where tx_hash = $1`, [lostRequest.hash]);
       return await reads.slotOfLeg(...leg);
     };
     await attributeRecordedDeposits(
       { ...world.services, reads: { ...reads, slotOfLeg } },
       world.origin.connected,
     );
-    expect(await rowOf(lost.hash), change).toMatchObject({ request_id: null });
-    expect((await world.request(lost.agreed.requestId)).state.depositId, change).toBeUndefined();
-    await world.pool.query("delete from deposits where tx_hash = $1", [lost.hash]);
+    expect(await rowOf(lostRequest.hash), change).toMatchObject({ request_id: null });
+    expect((await world.request(lostRequest.agreed.requestId)).state.depositId, change).toBeUndefined();
+    await world.pool.query("delete from deposits where tx_hash = $1", [lostRequest.hash]);
   }
 });
 
 test("dust that is assigned while another worker marks dust stays with its request", async () => {
-  const lost = await lostRequest();
+  const lostRequest = await payAndLoseRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS);
   const { reads } = world.services;
-  const unattributedDeposits: typeof reads.unattributedDeposits = async (...due) => {
-    const found = await reads.unattributedDeposits(...due);
-    await lost.restore();
+  const unattributedDeposits: typeof reads.unattributedDeposits = async (...args) => {
+    const deposits = await reads.unattributedDeposits(...args);
+    await lostRequest.restore();
     await attributeRecordedDeposits(world.services, world.origin.connected);
-    return found.map((deposit) => ({ ...deposit, amount: 1n }));
+    return deposits.map((deposit) => ({ ...deposit, amount: 1n }));
   };
   await returnUnattributed(
     { ...world.services, reads: { ...reads, unattributedDeposits } },
     world.origin.connected,
     1_000_000n,
   );
-  expect(await rowOf(lost.hash)).toMatchObject({
+  expect(await rowOf(lostRequest.hash)).toMatchObject({
     disposition: "accepted",
     refund_state: "none",
-    request_id: lost.agreed.requestId,
+    request_id: lostRequest.agreed.requestId,
   });
-  await rounds();
-  expect(await payments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
+  await runRounds();
+  expect(await countPayments(lostRequest)).toEqual({ fills: 1, refunds: 0, returns: 0 });
 });
 
 test("after a crash of the worker at any step, another one pays once for the deposit", async () => {
   const crashes = new Set<string>();
   for (let crashAt = 0; ; crashAt++) {
-    const lost = await lostRequest();
-    await lost.restore();
+    const lostRequest = await payAndLoseRequest();
+    await lostRequest.restore();
     const crashing = crashingServices(world.services, crashAt);
     try {
       await checkUnattributed(crashing);
     } catch (error) {
       if (!crashing.hasCrashed() || !isCrash(error)) throw error;
     }
-    await rounds(4);
+    await runRounds(4);
     const moment = crashing.moments.at(-1) ?? "before anything";
-    expect(await payments(lost), moment).toEqual({ fills: 1, refunds: 0, returns: 0 });
+    expect(await countPayments(lostRequest), moment).toEqual({ fills: 1, refunds: 0, returns: 0 });
     if (!crashing.hasCrashed()) break;
     crashes.add(moment);
   }
@@ -258,8 +260,8 @@ test("after a crash of the worker at any step, another one pays once for the dep
 }, 240_000);
 
 test("deposits of known orders that are not assigned yet do not delay returns of others", async () => {
-  const lost = await lostRequest();
-  const stray = await deposit(world.origin, world.user, lost.agreed, {
+  const lostRequest = await payAndLoseRequest();
+  const stray = await deposit(world.origin, world.user, lostRequest.agreed, {
     id: someHash(),
     depositor: world.anAddress(),
   });
@@ -270,28 +272,28 @@ test("deposits of known orders that are not assigned yet do not delay returns of
        amount, value_usd, order_id, disposition, seen_at_ms)
      select chain_id, tx_hash, n, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency, amount, value_usd, order_id,
        disposition, seen_at_ms - n from deposits, generate_series(1, 60) n where tx_hash = $1`,
-    [lost.hash],
+    [lostRequest.hash],
   );
-  await lost.restore();
+  await lostRequest.restore();
   world.clock.forward(HOUR_MS);
   await returnUnattributed(world.services, world.origin.connected, 1_000_000n);
   expect(await rowOf(stray)).toMatchObject({ disposition: "refund" });
   await checkUnattributed();
   const { rows } = await world.pool.query("select from deposits where tx_hash = $1 and request_id is null", [
-    lost.hash,
+    lostRequest.hash,
   ]);
   expect(rows).toHaveLength(0);
-  await world.pool.query("delete from deposits where tx_hash = $1", [lost.hash]);
-  await world.pool.query("delete from requests where request_id = $1", [lost.agreed.requestId]);
+  await world.pool.query("delete from deposits where tx_hash = $1", [lostRequest.hash]);
+  await world.pool.query("delete from requests where request_id = $1", [lostRequest.agreed.requestId]);
 });
 
 test("leaves a deposit to the operator if its request refers to a deposit that is not stored", async () => {
-  const lost = await lostRequest();
-  await lost.restore({ state: "submitted", deposit_id: 1_000_001 });
+  const lostRequest = await payAndLoseRequest();
+  await lostRequest.restore({ state: "submitted", deposit_id: 1_000_001 });
   const alarms = world.events.of("deposit_unattributed").length;
   await checkUnattributed();
   await checkUnattributed();
-  const { id, ...row } = await rowOf(lost.hash);
+  const { id, ...row } = await rowOf(lostRequest.hash);
   expect(row).toMatchObject({
     disposition: "unattributed",
     refund_state: "none",
@@ -300,27 +302,27 @@ test("leaves a deposit to the operator if its request refers to a deposit that i
   });
   expect(world.events.of("deposit_unattributed")).toHaveLength(alarms + 1);
   expect(await strandedFunds(sqlOn(world.pool))).toContainEqual(expect.objectContaining({ id }));
-  await world.pool.query("delete from requests where request_id = $1", [lost.agreed.requestId]);
+  await world.pool.query("delete from requests where request_id = $1", [lostRequest.agreed.requestId]);
 });
 
 test("a deposit whose slot shows a return is left to the operator", async () => {
-  const lost = await lostRequest();
+  const lostRequest = await payAndLoseRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS);
   await checkUnattributed();
-  await rounds();
-  const { id } = await rowOf(lost.hash);
+  await runRounds();
+  const { id } = await rowOf(lostRequest.hash);
   await world.pool.query(
     "update deposits set refund_state = 'none', disposition = 'unattributed' where id = $1",
     [id],
   );
-  await lost.restore();
-  await rounds();
-  expect(await rowOf(lost.hash)).toMatchObject({
+  await lostRequest.restore();
+  await runRounds();
+  expect(await rowOf(lostRequest.hash)).toMatchObject({
     refund_waits: expect.stringMatching(/^slot \d+ already refunds this deposit$/),
   });
-  expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
+  expect(await countPayments(lostRequest)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });
 
 test("a request that a failover lost together with its fill is not filled again when only its row is restored", async () => {
@@ -332,8 +334,8 @@ test("a request that a failover lost together with its fill is not filled again 
   );
   const hash = await world.pay(agreed);
   for (let round = 0; round < 5; round++) await world.round();
-  const lost: Lost = { agreed, hash, restore: async () => undefined };
-  expect(await payments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
+  const lostRequest: LostRequest = { agreed, hash, restore: async () => undefined };
+  expect(await countPayments(lostRequest)).toEqual({ fills: 1, refunds: 0, returns: 0 });
   const slot = await services.reads.slotOfLeg("fill", agreed.requestId);
   if (slot === undefined) throw new Error("the fill has no slot");
   await loseRows(pool, slot);
@@ -347,18 +349,18 @@ test("a request that a failover lost together with its fill is not filled again 
   await pool.query("insert into requests select (jsonb_populate_record(null::requests, $1)).*", [
     JSON.stringify(row.rows[0]?.row),
   ]);
-  await rounds();
-  expect(await payments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
+  await runRounds();
+  expect(await countPayments(lostRequest)).toEqual({ fills: 1, refunds: 0, returns: 0 });
 });
 
 test("a deposit whose return a failover lost is not assigned while that payment has no rows", async () => {
-  const lost = await lostRequest();
+  const lostRequest = await payAndLoseRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS);
   await checkUnattributed();
-  await rounds();
-  const { id } = await rowOf(lost.hash);
+  await runRounds();
+  const { id } = await rowOf(lostRequest.hash);
   const slot = await world.services.reads.slotOfLeg("refund", String(id));
   if (slot === undefined) throw new Error("the return has no slot");
   await loseRows(world.pool, slot);
@@ -367,8 +369,8 @@ test("a deposit whose return a failover lost is not assigned while that payment 
     [id],
   );
   await openLane(world.services, world.origin.connected);
-  await lost.restore();
-  await rounds();
-  expect(await rowOf(lost.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
-  expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
+  await lostRequest.restore();
+  await runRounds();
+  expect(await rowOf(lostRequest.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
+  expect(await countPayments(lostRequest)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });

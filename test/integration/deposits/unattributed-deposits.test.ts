@@ -44,7 +44,7 @@ beforeEach(async () => {
   await world.pool.query("update deposits set unrepaid_at_ms = 0 where unrepaid_at_ms is not null");
 });
 
-interface Listed {
+interface ListAnswer {
   readonly requests: readonly unknown[];
   readonly unattributedDeposits?: readonly unknown[];
 }
@@ -61,8 +61,8 @@ interface Row {
 
 async function rowOf(txHash: TxHash): Promise<Row> {
   const { rows } = await world.pool.query<Row>("select * from deposits where tx_hash = $1", [txHash]);
-  const [row, ...others] = rows;
-  if (row === undefined || others.length > 0) throw new Error(`${rows.length} deposits of ${txHash}`);
+  const [row, ...moreRows] = rows;
+  if (row === undefined || moreRows.length > 0) throw new Error(`${rows.length} deposits of ${txHash}`);
   return row;
 }
 
@@ -74,20 +74,24 @@ async function makeStrayDeposit(deviation: Deviation = {}): Promise<TxHash> {
   return hash;
 }
 
-const returnUnattributedNow = async (by: WorkerServices = world.services): Promise<void> => {
-  const tip = await by.reads.cursor(world.origin.chain.id);
-  await returnUnattributed(by, world.origin.connected, tip?.number ?? 0n);
+const returnUnattributedNow = async (workerServices: WorkerServices = world.services): Promise<void> => {
+  const tip = await workerServices.reads.cursor(world.origin.chain.id);
+  await returnUnattributed(workerServices, world.origin.connected, tip?.number ?? 0n);
 };
 
 /**
  * Runs the worker's checks and payments an hour later. With more blocks per round, fewer rounds are needed.
  */
-async function anHourLater(by: WorkerServices = world.services, blocks = 1, rounds = 5): Promise<void> {
+async function runAnHourLater(
+  workerServices: WorkerServices = world.services,
+  blocks = 1,
+  rounds = 5,
+): Promise<void> {
   world.clock.forward(HOUR_MS);
   for (let round = 0; round < rounds; round++) {
-    await world.round(by, blocks);
-    await returnUnattributedNow(by);
-    await world.work(by);
+    await world.round(workerServices, blocks);
+    await returnUnattributedNow(workerServices);
+    await world.work(workerServices);
   }
 }
 
@@ -105,11 +109,11 @@ async function expectSentBack(
   return gained;
 }
 
-for (const [what, id] of [
+for (const [description, id] of [
   ["of an unknown order", someHash()],
   ["of no order", `0x${"00".repeat(32)}`],
 ] as const)
-  test(`a deposit ${what} is returned to its depositor after an hour, once, minus the gas`, async () => {
+  test(`a deposit ${description} is returned to its depositor after an hour, once, minus the gas`, async () => {
     const depositor = world.anAddress();
     const hash = await makeStrayDeposit({ id, depositor });
     world.clock.forward(HOUR_MS - 60_000);
@@ -118,7 +122,7 @@ for (const [what, id] of [
     await world.work();
     expect(await rowOf(hash)).toMatchObject({ disposition: "unattributed", refund_state: "none" });
 
-    await anHourLater();
+    await runAnHourLater();
     const gained = await expectSentBack(hash, depositor, world.usdc, 0n);
     expect(gained).toBeGreaterThan((AMOUNT * 9n) / 10n);
     expect(gained).toBeLessThan(AMOUNT);
@@ -128,14 +132,14 @@ for (const [what, id] of [
       refund_state: "final",
     });
     expect((await rowOf(hash)).unrepaid_usd).toBe(gained * 10n ** 12n);
-    await anHourLater();
+    await runAnHourLater();
     expect(await expectSentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
   });
 
 test("a deposit of native tokens for an unknown order is returned too", async () => {
   const depositor = world.anAddress();
   const hash = await makeStrayDeposit({ currency: NATIVE_CURRENCY, amount: parseEther("0.05"), depositor });
-  await anHourLater();
+  await runAnHourLater();
   expect(await expectSentBack(hash, depositor, NATIVE_CURRENCY, 0n)).toBeGreaterThan(parseEther("0.04"));
 });
 
@@ -147,7 +151,7 @@ test("a deposit for an unknown order that is not final waits, however much time 
   for (let block = 0; block < 2; block++) await world.round();
   await returnUnattributedNow();
   expect((await rowOf(hash)).disposition).toBe("refund");
-  await anHourLater();
+  await runAnHourLater();
 });
 
 test("a deposit that a reorg drops before its refund is signed is not refunded", async () => {
@@ -160,7 +164,7 @@ test("a deposit that a reorg drops before its refund is signed is not refunded",
   await world.origin.reorg(4);
   await world.watch(world.origin);
   await world.work();
-  await anHourLater();
+  await runAnHourLater();
   expect(await world.origin.balance(depositor, world.usdc)).toBe(0n);
   expect((await rowOf(hash)).refund_state).toBe("none");
 });
@@ -168,11 +172,11 @@ test("a deposit that a reorg drops before its refund is signed is not refunded",
 test("a return above the daily limit waits until the operator releases it, and reports say so", async () => {
   const depositor = world.anAddress();
   const hash = await makeStrayDeposit({ depositor });
-  const limited = {
+  const withRefundLimit = {
     ...world.services,
     enginePolicy: { ...world.services.enginePolicy, maxUnrepaidRefundsUsd: 50n * 10n ** 18n },
   };
-  await anHourLater(limited);
+  await runAnHourLater(withRefundLimit);
   const { id } = await rowOf(hash);
   expect(await rowOf(hash)).toMatchObject({
     refund_state: "impossible",
@@ -183,18 +187,18 @@ test("a return above the daily limit waits until the operator releases it, and r
   });
   expect(await strandedFunds(sqlOn(world.pool))).toContainEqual(expect.objectContaining({ id }));
   expect(await runOperatorRefund(world, String(id), "--yes")).toMatchObject({ code: 0, stderr: "" });
-  for (let round = 0; round < 5; round++) await world.round(limited);
+  for (let round = 0; round < 5; round++) await world.round(withRefundLimit);
   expect(await expectSentBack(hash, depositor, world.usdc, 0n)).toBeGreaterThan(0n);
 });
 
 test("returns for unknown orders use at most half of the daily limit, so that refunds of requests keep the other half", async () => {
   const depositor = world.anAddress();
-  const limited = {
+  const withRefundLimit = {
     ...world.services,
     enginePolicy: { ...world.services.enginePolicy, maxUnrepaidRefundsUsd: 300n * 10n ** 18n },
   };
   const [first, second] = [await makeStrayDeposit({ depositor }), await makeStrayDeposit({ depositor })];
-  await anHourLater(limited);
+  await runAnHourLater(withRefundLimit);
   const rows = [await rowOf(first), await rowOf(second)];
   expect(rows.map(({ refund_state }) => refund_state).toSorted()).toEqual(["final", "none"]);
   const waiting = rows[0]?.refund_state === "none" ? first : second;
@@ -206,7 +210,7 @@ test("returns for unknown orders use at most half of the daily limit, so that re
   expect(message).toContain("waits until the daily limit of such refunds has room");
   // A day later the limit is available again.
   world.clock.forward(24 * HOUR_MS);
-  await anHourLater(limited);
+  await runAnHourLater(withRefundLimit);
   expect((await rowOf(waiting)).refund_state).toBe("final");
 });
 
@@ -217,7 +221,7 @@ test("the operator can return a deposit before the hour is over", async () => {
   expect(await runOperatorRefund(world, hash, "--yes")).toMatchObject({ code: 0, stderr: "" });
   for (let round = 0; round < 5; round++) await world.round();
   const gained = await expectSentBack(hash, depositor, world.usdc, 0n);
-  await anHourLater();
+  await runAnHourLater();
   expect(await expectSentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
 });
 
@@ -233,9 +237,9 @@ test("nothing is sent to placeholders, or to accounts and contracts of the servi
   ];
   const hashes: TxHash[] = [];
   for (const depositor of depositors) hashes.push(await makeStrayDeposit({ depositor }));
-  await anHourLater();
-  for (const [at, hash] of hashes.entries())
-    expect(await rowOf(hash), depositors[at]).toMatchObject({
+  await runAnHourLater();
+  for (const [index, hash] of hashes.entries())
+    expect(await rowOf(hash), depositors[index]).toMatchObject({
       refund_state: "impossible",
       refund_fail_reason: "MANUAL_REFUND_REQUIRED",
       refund_waits: expect.any(String) as string,
@@ -252,7 +256,7 @@ test("nothing is sent to placeholders, or to accounts and contracts of the servi
 test("dust is marked in one statement, without a payment or an alarm", async () => {
   const hash = await makeStrayDeposit({ amount: 1n });
   const alarms = world.events.of("refund_impossible").length;
-  await anHourLater();
+  await runAnHourLater();
   expect(await rowOf(hash)).toMatchObject({
     refund_state: "impossible",
     refund_fail_reason: "AMOUNT_TOO_LOW_TO_REFUND",
@@ -267,7 +271,7 @@ test("two concurrent workers return a deposit once", async () => {
   for (let round = 0; round < 4; round++) await world.round();
   await Promise.all([returnUnattributedNow(), returnUnattributedNow()]);
   await Promise.all([world.work(), world.work()]);
-  await anHourLater();
+  await runAnHourLater();
   await expectSentBack(hash, depositor, world.usdc, 0n);
 });
 
@@ -285,7 +289,7 @@ test("after a crash of the worker at any step, another worker returns the deposi
     } catch (error) {
       if (!crashing.hasCrashed() || !isCrash(error)) throw error;
     }
-    await anHourLater(world.services, FINALITY_BLOCKS + 1, 3);
+    await runAnHourLater(world.services, FINALITY_BLOCKS + 1, 3);
     const moment = crashing.moments.at(-1) ?? "before anything";
     expect(await expectSentBack(hash, depositor, world.usdc, 0n), moment).toBeGreaterThan(0n);
     if (!crashing.hasCrashed()) break;
@@ -296,8 +300,8 @@ test("after a crash of the worker at any step, another worker returns the deposi
 
 test("a deposit that a reorg drops after its refund is reported as exposed, and under another hash it is not refunded again", async () => {
   const { origin } = world;
-  const named = { depositor: world.anAddress(), id: someHash() };
-  const first = await makeStrayDeposit(named);
+  const fields = { depositor: world.anAddress(), id: someHash() };
+  const first = await makeStrayDeposit(fields);
   await origin.mine(3);
   await world.watch(origin);
   world.clock.forward(HOUR_MS);
@@ -310,9 +314,9 @@ test("a deposit that a reorg drops after its refund is reported as exposed, and 
   expect(world.events.of("deposit_exposed").at(-1)?.facts).toMatchObject({ depositId: String(id) });
 
   await origin.send(world.user, { to: world.anAddress(), value: 1n });
-  const second = await makeStrayDeposit(named);
+  const second = await makeStrayDeposit(fields);
   expect(second).not.toBe(first);
-  await anHourLater();
+  await runAnHourLater();
   expect(await rowOf(second)).toMatchObject({
     disposition: "refund",
     refund_state: "none",
@@ -328,14 +332,14 @@ test("a deposit whose refund waits is returned only after the operator releases 
     [hash],
   );
 
-  await anHourLater();
+  await runAnHourLater();
   expect(await rowOf(hash)).toMatchObject({
     disposition: "unattributed",
     refund_waits: expect.stringContaining("may have returned it by hand"),
   });
   expect(await world.origin.balance(depositor, world.usdc)).toBe(0n);
   expect(await runOperatorRefund(world, hash, "--yes")).toMatchObject({ code: 0 });
-  await anHourLater();
+  await runAnHourLater();
   expect(await world.origin.balance(depositor, world.usdc)).toBeGreaterThan(0n);
 });
 
@@ -348,7 +352,7 @@ test("a refund that was planned without a request is not made once the deposit b
   await returnUnattributedNow();
   const { reads } = world.services;
   // The request becomes known between the job's first read and its commit.
-  const found = async (depositId: string) => {
+  const readThenAssign = async (depositId: string) => {
     const before = await reads.deposit(depositId);
     await world.pool.query("update deposits set request_id = $2 where id = $1", [
       depositId,
@@ -356,7 +360,7 @@ test("a refund that was planned without a request is not made once the deposit b
     ]);
     return before;
   };
-  await pay({ ...world.services, reads: { ...reads, deposit: found } }, refundLeg, id);
+  await pay({ ...world.services, reads: { ...reads, deposit: readThenAssign } }, refundLeg, id);
   expect(await rowOf(hash)).toMatchObject({ disposition: "refund", refund_state: "none" });
   await world.pool.query("delete from deposits where id = $1", [id]);
 });
@@ -365,9 +369,9 @@ test("a deposit that another account's transaction triggered at a contract is re
   const { origin, usdc } = world;
   const contract = world.anAddress();
   const { depository } = origin.chain.contracts;
-  const call = (name: "approve" | "mint", of: Address) => ({
+  const call = (name: "approve" | "mint", account: Address) => ({
     to: usdc,
-    data: encodeFunctionData({ abi: testTokenAbi, functionName: name, args: [of, AMOUNT] }),
+    data: encodeFunctionData({ abi: testTokenAbi, functionName: name, args: [account, AMOUNT] }),
   });
   await origin.send(world.stranger, call("mint", contract));
   const data: Hex = depositErc20Calldata(contract, usdc, AMOUNT, someHash());
@@ -376,11 +380,11 @@ test("a deposit that another account's transaction triggered at a contract is re
   const hash = await origin.send(world.user, { to: contract });
   await origin.mine();
   await world.watch(origin);
-  await anHourLater();
+  await runAnHourLater();
   expect(await origin.balance(contract, usdc)).toBe(0n);
   expect(await rowOf(hash)).toMatchObject({ refund_waits: expect.stringContaining("then release it") });
   await runOperatorRefund(world, hash, "--yes");
-  await anHourLater();
+  await runAnHourLater();
   expect(await origin.balance(contract, usdc)).toBeGreaterThan(0n);
 });
 
@@ -398,21 +402,21 @@ test("a report of the transaction says that its deposit matches no request, and 
   world.clock.forward(HOUR_MS);
   await returnUnattributedNow();
   expect(await answer()).toBe(`${prefix}its refund to ${depositor}, minus gas, is in progress`);
-  await anHourLater();
+  await runAnHourLater();
   expect(await answer()).toBe(`${prefix}it was refunded to ${depositor}`);
 });
 
 test("request lists filtered by the deposit's transaction show it in each state, and other lists do not", async () => {
   const { pool, services, origin } = world;
   const sql = sqlOn(pool);
-  const needs = { ...services, history: postgresRequestHistory(sql), turns: searchTurns() };
+  const historyServices = { ...services, history: postgresRequestHistory(sql), turns: searchTurns() };
   const { app } = await aServer({
-    listRequests: (...args) => listRequests(needs, ...args),
+    listRequests: (...args) => listRequests(historyServices, ...args),
   });
-  const list = async (query: string) => (await app.inject(`/requests/v2?${query}`)).json<Listed>();
+  const list = async (query: string) => (await app.inject(`/requests/v2?${query}`)).json<ListAnswer>();
   const depositor = world.anAddress();
   const hash = await makeStrayDeposit({ depositor });
-  const deposited = {
+  const expectedDeposit = {
     chainId: origin.chain.id,
     txHash: hash,
     depositor,
@@ -425,7 +429,7 @@ test("request lists filtered by the deposit's transaction show it in each state,
     expect(requests).toEqual([]);
     expect(unattributedDeposits).toEqual([
       {
-        ...deposited,
+        ...expectedDeposit,
         state: "waiting",
         message: expect.stringContaining(`${prefix}it is refunded to ${depositor}`),
       },
@@ -433,18 +437,18 @@ test("request lists filtered by the deposit's transaction show it in each state,
   }
   for (const query of [`fillTxHash=${hash}`, `hash=${someHash()}`, `user=${depositor}`])
     expect(await list(query)).not.toHaveProperty("unattributedDeposits");
-  await anHourLater();
+  await runAnHourLater();
   for (let block = 0; block < 3; block++) await world.round();
   expect((await list(`hash=${hash}`)).unattributedDeposits).toEqual([
-    { ...deposited, state: "refunded", message: `${prefix}it was refunded to ${depositor}` },
+    { ...expectedDeposit, state: "refunded", message: `${prefix}it was refunded to ${depositor}` },
   ]);
   const dust = await makeStrayDeposit({ amount: 1n });
-  await anHourLater();
+  await runAnHourLater();
   expect((await list(`hash=${dust}`)).unattributedDeposits).toEqual([
     expect.objectContaining({ state: "held", message: expect.stringContaining("worth less than the gas") }),
   ]);
-  const paid = await world.quote();
-  const paidTx = await world.pay(paid);
+  const paidQuote = await world.quote();
+  const paidTx = await world.pay(paidQuote);
   await origin.mine();
   await world.watch(origin);
   const listed = await list(`hash=${paidTx}`);
@@ -482,14 +486,14 @@ test("a deposit whose request a failover lost together with its fill is returned
   await openLane(services, destination.connected);
   const before = await origin.balance(user.address, usdc);
 
-  await anHourLater();
+  await runAnHourLater();
   expect(await origin.balance(user.address, usdc)).toBe(before);
   expect(await rowOf(hash)).toMatchObject({
     refund_fail_reason: "MANUAL_REFUND_REQUIRED",
     refund_waits: expect.stringContaining(slot.attempts[0]?.txHash ?? "a hash"),
   });
   expect(await runOperatorRefund(world, hash, "--yes")).toMatchObject({ code: 0 });
-  await anHourLater();
+  await runAnHourLater();
   expect(await origin.balance(user.address, usdc)).toBeGreaterThan(before);
 });
 
@@ -524,7 +528,7 @@ test("a deposit of an unknown order is not returned while an EVM chain cannot sh
     why: expect.stringContaining("the node does not respond") as string,
   });
   expect(await origin.balance(depositor, usdc)).toBe(0n);
-  await anHourLater();
+  await runAnHourLater();
   expect(await origin.balance(depositor, usdc)).toBeGreaterThan(0n);
 });
 
@@ -532,7 +536,7 @@ test("a deposit of an unknown order is not returned while an EVM chain cannot sh
 test("a refund whose rows a failover lost is found on the chain, and not repeated", async () => {
   const depositor = world.anAddress();
   const hash = await makeStrayDeposit({ depositor });
-  await anHourLater();
+  await runAnHourLater();
   const gained = await expectSentBack(hash, depositor, world.usdc, 0n);
   const { id } = await rowOf(hash);
   const slot = await world.services.reads.slotOfLeg("refund", String(id));
@@ -543,7 +547,7 @@ test("a refund whose rows a failover lost is found on the chain, and not repeate
     [id],
   );
   await openLane(world.services, world.origin.connected);
-  await anHourLater();
+  await runAnHourLater();
   expect(await expectSentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
   expect(world.events.of("payment_unrecorded").at(-1)?.facts).toMatchObject({ requestId: hash });
   await restore();
@@ -551,12 +555,12 @@ test("a refund whose rows a failover lost is found on the chain, and not repeate
 
 test("returns no deposit without the operator if no waiting time is configured", async () => {
   const hash = await makeStrayDeposit();
-  const off = {
+  const withoutWaitingTime = {
     ...world.services,
     enginePolicy: { ...world.services.enginePolicy, unattributedRefundAfterMs: undefined },
   };
   world.clock.forward(HOUR_MS);
-  for (let round = 0; round < 4; round++) await world.round(off);
-  await returnUnattributedNow(off);
+  for (let round = 0; round < 4; round++) await world.round(withoutWaitingTime);
+  await returnUnattributedNow(withoutWaitingTime);
   expect((await rowOf(hash)).disposition).toBe("unattributed");
 });

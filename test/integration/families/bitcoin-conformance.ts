@@ -31,24 +31,26 @@ const BTC = nativeCurrency("bitcoin-vm");
 export async function startBitcoinFamily(): Promise<FamilyWorld> {
   const bitcoin = await startBitcoin();
   const { controls } = bitcoin;
-  const [depository, former, user, solver] = [anOwner(), anOwner(), anOwner(), anOwner()];
+  const [depository, formerDepository, user, solver] = [anOwner(), anOwner(), anOwner(), anOwner()];
   const recipients: readonly [Owner, Owner] = [anOwner(), anOwner()];
   const fronts: FaultyFronts[] = [];
 
   const ownerOf = (canonical: string): Owner => {
-    const owner = [...recipients, depository, former].find((candidate) => candidate.canonical === canonical);
+    const owner = [...recipients, depository, formerDepository].find(
+      (candidate) => candidate.canonical === canonical,
+    );
     if (owner === undefined) throw new Error(`unknown account ${canonical}`);
     return owner;
   };
-  /** Mines a transaction. The newest block then contains only this transaction. */
-  const mined = async (tx: Transaction): Promise<string> => {
+  /** Mines a block with only this transaction. Returns the transaction's id. */
+  const mineAlone = async (tx: Transaction): Promise<string> => {
     await controls.mineExactly([tx.hex]);
     return tx.id;
   };
   const utxo = async (owner: Owner, amount = 4n * AMOUNT) => await utxoOf(controls, owner, amount);
   const transfer = async (from: Owner, outputs: readonly PaymentOutput[]): Promise<string> =>
-    await mined(spend([await utxo(from)], outputs));
-  const deposited = async (
+    await mineAlone(spend([await utxo(from)], outputs));
+  const makeDeposit = async (
     texts: readonly string[],
     {
       depositId,
@@ -65,24 +67,27 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     transactionId: await transfer(user, [{ to: depository, amount }, ...texts.map((text) => ({ text }))]),
     deposits: [{ index, depositor, currency: BTC, amount, depositId }],
   });
-  const withoutId = async (...texts: readonly string[]): Promise<ExpectedDeposits> =>
-    await deposited(texts, { depositId: undefined, index: "0" });
+  const depositWithoutId = async (...texts: readonly string[]): Promise<ExpectedDeposits> =>
+    await makeDeposit(texts, { depositId: undefined, index: "0" });
   const pay = async ({ orderId, payments }: PaymentPlan): Promise<string> =>
-    await transfer(solver, [...paidBy(payments), { text: orderId }]);
-  const paidBy = (payments: PaymentPlan["payments"]): readonly PaymentOutput[] =>
+    await transfer(solver, [...outputsOf(payments), { text: orderId }]);
+  const outputsOf = (payments: PaymentPlan["payments"]): readonly PaymentOutput[] =>
     payments.map(({ recipient, amount }) => ({ to: ownerOf(recipient), amount }));
-  /** URLs of the honest node behind a front that always has this fault. */
-  const behind = async (fault: ChooseFault): Promise<readonly string[]> => {
+  /** URLs of a front that always injects this fault into the honest node's answers. */
+  const urlsBehindFault = async (fault: ChooseFault): Promise<readonly string[]> => {
     const front = await startFaultyFronts([bitcoin.rpcUrl]);
     front.begin(fault);
     fronts.push(front);
     return [front.urls[0] ?? "", bitcoin.esploraUrl];
   };
-  const withoutTime = async () => await behind(() => ({ answer: (json) => (isHeader(json) ? null : json) }));
-  const orphaned = async (id: Hex32): Promise<string> => {
-    const held = await utxo(user);
-    const transactionId = await mined(spend([held], [{ to: depository, amount: AMOUNT }, { text: id }]));
-    await controls.reorganize(1, [spend([held], [{ to: user, amount: AMOUNT }]).hex]);
+  const urlsWithoutTime = async () =>
+    await urlsBehindFault(() => ({ answer: (json) => (isHeader(json) ? null : json) }));
+  const orphanDeposit = async (id: Hex32): Promise<string> => {
+    const userUtxo = await utxo(user);
+    const transactionId = await mineAlone(
+      spend([userUtxo], [{ to: depository, amount: AMOUNT }, { text: id }]),
+    );
+    await controls.reorganize(1, [spend([userUtxo], [{ to: user, amount: AMOUNT }]).hex]);
     return transactionId;
   };
   /** A coinbase transaction, whose outputs have no sender. */
@@ -97,41 +102,41 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
    * what the recipient gets.
    */
   const payout = async ({ recipient, amount }: WithdrawalPlan) => {
-    const held = await utxo(depository, amount + AMOUNT);
+    const depositoryUtxo = await utxo(depository, amount + AMOUNT);
     const feeUtxo = await utxo(solver);
     const outputs: readonly PaymentOutput[] = [
       { to: ownerOf(recipient), amount },
       { to: depository, amount: AMOUNT },
     ];
     const change = solver;
-    const plan = spend([held, feeUtxo], outputs, { signed: false, change });
+    const plan = spend([depositoryUtxo, feeUtxo], outputs, { signed: false, change });
     const payload: Hex = `0x${Buffer.from(plan.toPSBT()).toString("hex")}`;
     const send = async (tx: Transaction): Promise<string> => {
       await controls.send(tx.hex);
-      return await mined(tx);
+      return await mineAlone(tx);
     };
     /** Spends the depository's output in another transaction. */
-    const instead = async (paid: readonly PaymentOutput[]): Promise<string> =>
-      await send(spend([held], paid));
-    const made = {
+    const spendInstead = async (otherOutputs: readonly PaymentOutput[]): Promise<string> =>
+      await send(spend([depositoryUtxo], otherOutputs));
+    const withdrawal = {
       payload,
       withdrawalId: sha256(Buffer.from(payload)),
-      execute: async () => await send(spend([held, feeUtxo], outputs, { change })),
+      execute: async () => await send(spend([depositoryUtxo, feeUtxo], outputs, { change })),
       expire: async () => {
         // After an execution, the output is already spent.
-        await instead([{ to: user, amount }]).catch(() => undefined);
+        await spendInstead([{ to: user, amount }]).catch(() => undefined);
       },
     } satisfies SignedWithdrawal;
-    return { ...made, instead };
+    return { ...withdrawal, instead: spendInstead };
   };
 
   return {
     family: "bitcoin-vm",
     urls: [bitcoin.rpcUrl, bitcoin.esploraUrl],
-    chainAt: (urls) => chainAt(urls, bitcoin.rpcUrl, depository, former),
+    chainAt: (urls) => chainAt(urls, bitcoin.rpcUrl, depository, formerDepository),
     recipients: [recipients[0].canonical, recipients[1].canonical],
     currency: BTC,
-    otherCurrency: not("the native token is the only currency"),
+    otherCurrency: notApplicable("the native token is the only currency"),
     amount: AMOUNT,
     extraData: "0x",
     foreignAddress: `0x${"12".repeat(20)}`,
@@ -139,151 +144,158 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     omissibleFields: [],
     deposit: async ({ depositId, amount }) =>
       depositId === undefined
-        ? await deposited([], { depositId, amount, index: "0" })
-        : await deposited([depositId], { depositId, amount }),
+        ? await makeDeposit([], { depositId, amount, index: "0" })
+        : await makeDeposit([depositId], { depositId, amount }),
     pay,
     withdrawal: payout,
     finalize: async () => void (await controls.mine(CONFIRMATIONS)),
 
     deposits: {
-      twoInOne: not("all outputs of a transaction to a depository are one deposit"),
+      twoInOne: notApplicable("all outputs of a transaction to a depository are one deposit"),
       none: async () => empty(await transfer(solver, [{ to: recipients[0], amount: AMOUNT }])),
-      orphaned: async (id) => ({ transactionId: await orphaned(id), as: "not_final" }),
+      orphaned: async (id) => ({ transactionId: await orphanDeposit(id), as: "not_final" }),
       splitNode: async (id) => {
-        const transactionId = await orphaned(id);
+        const transactionId = await orphanDeposit(id);
         await controls.mine(CONFIRMATIONS);
         // The two nodes are on different branches.
         const deep = (json: unknown) =>
           isObject(json) && "height" in json ? { ...json, confirmations: 100 } : json;
-        return { transactionId, urls: await behind(() => ({ answer: deep })), as: "upstream_unavailable" };
+        return {
+          transactionId,
+          urls: await urlsBehindFault(() => ({ answer: deep })),
+          as: "upstream_unavailable",
+        };
       },
-      failed: not("a transaction in a block cannot fail"),
+      failed: notApplicable("a transaction in a block cannot fail"),
       lookAlike: async (id) =>
         empty(await transfer(user, [{ to: recipients[1], amount: AMOUNT }, { text: id }])),
       lyingToken: NO_TOKENS,
       feeOnTransfer: NO_TOKENS,
-      withoutTransfer: not("the output itself is the deposit: there are no events"),
-      reportedTwice: async (ids) => await withoutId(...ids),
+      withoutTransfer: notApplicable("the output itself is the deposit: there are no events"),
+      reportedTwice: async (ids) => await depositWithoutId(...ids),
       throughForwarder: async (id) =>
-        await deposited([`${id}|depositor=${recipients[0].address}|`], {
+        await makeDeposit([`${id}|depositor=${recipients[0].address}|`], {
           depositId: id,
           depositor: recipients[0].canonical,
         }),
-      idElsewhere: async (id) => await withoutId(` ${id}`, `${id}ab`),
+      idElsewhere: async (id) => await depositWithoutId(` ${id}`, `${id}ab`),
       invalidIds: async () => {
-        const all: ExpectedDeposits[] = [];
+        const deposits: ExpectedDeposits[] = [];
         for (const text of [
           `0x${"00".repeat(32)}`,
           `0x${"00".repeat(16)}${"ab".repeat(16)}`,
           `0x${"ab".repeat(31)}`,
         ])
-          all.push(await withoutId(text));
-        return all;
+          deposits.push(await depositWithoutId(text));
+        return deposits;
       },
       withoutDeposit: coinbase,
-      plainWithId: not("a plain transfer with the id is the deposit"),
+      plainWithId: notApplicable("a plain transfer with the id is the deposit"),
       ownTransfer: async (id) =>
-        empty(await transfer(former, [{ to: depository, amount: AMOUNT }, { text: id }])),
+        empty(await transfer(formerDepository, [{ to: depository, amount: AMOUNT }, { text: id }])),
       otherNetwork: async (id) => ({
-        transactionId: (await deposited([id], { depositId: id })).transactionId,
+        transactionId: (await makeDeposit([id], { depositId: id })).transactionId,
         // A front reports another first block.
-        urls: await behind(() => ({
+        urls: await urlsBehindFault(() => ({
           question: (text) => text.replace('"getblockhash","params":[0]', '"getblockhash","params":[1]'),
         })),
         as: "upstream_unavailable",
       }),
       withoutTime: async (id) => ({
-        transactionId: (await deposited([id], { depositId: id })).transactionId,
-        urls: await withoutTime(),
+        transactionId: (await makeDeposit([id], { depositId: id })).transactionId,
+        urls: await urlsWithoutTime(),
         as: "upstream_unavailable",
       }),
     },
 
     payments: {
-      failed: not("a transaction in a block cannot fail"),
-      innerReverted: not("there are no calls within a transaction"),
+      failed: notApplicable("a transaction in a block cannot fail"),
+      innerReverted: notApplicable("there are no calls within a transaction"),
       forTwoOrders: async ([first, second], payment) =>
-        await transfer(solver, [...paidBy([payment]), { text: first }, { text: second }]),
+        await transfer(solver, [...outputsOf([payment]), { text: first }, { text: second }]),
       returnedByRecipient: async ({ orderId, payments }) => {
         const [payment] = payments;
         if (payment === undefined) throw new Error("no payment to return");
         // The recipient contributes as much as it receives, and the solver receives the rest.
         const inputs = [await utxo(solver), await utxo(ownerOf(payment.recipient), payment.amount)];
-        return await mined(spend(inputs, [...paidBy(payments), { text: orderId }]));
+        return await mineAlone(spend(inputs, [...outputsOf(payments), { text: orderId }]));
       },
-      reportedByStranger: not("there are no contracts"),
+      reportedByStranger: notApplicable("there are no contracts"),
       strangersExtraData: "0x",
-      calls: not("there are no contracts"),
-      withoutTime: async (request) => ({ transactionId: await pay(request), urls: await withoutTime() }),
+      calls: notApplicable("there are no contracts"),
+      withoutTime: async (request) => ({ transactionId: await pay(request), urls: await urlsWithoutTime() }),
       idElsewhere: async ({ orderId, payments }) =>
-        await transfer(solver, [...paidBy(payments), { text: `${orderId}|` }]),
+        await transfer(solver, [...outputsOf(payments), { text: `${orderId}|` }]),
     },
 
     withdrawals: {
-      failedInside: not("a transaction in a block cannot fail"),
+      failedInside: notApplicable("a transaction in a block cannot fail"),
       otherOutputs: async (request) => {
-        const made = await payout(request);
-        await made.instead([
+        const withdrawal = await payout(request);
+        await withdrawal.instead([
           { to: ownerOf(request.recipient), amount: request.amount - 1n },
           { to: depository, amount: AMOUNT - FEE },
         ]);
-        return made;
+        return withdrawal;
       },
       expiryNotFinal: async (request) => {
-        const made = await payout(request);
-        await made.expire();
-        return made;
+        const withdrawal = await payout(request);
+        await withdrawal.expire();
+        return withdrawal;
       },
       malformed: async (request) => {
         const { payload } = await payout(request);
         const paysOther = spend(
           [await utxo(depository)],
-          [...paidBy([request]), { to: recipients[1], amount: AMOUNT / 2n }],
+          [...outputsOf([request]), { to: recipients[1], amount: AMOUNT / 2n }],
           { signed: false, change: depository },
         );
-        const ofOthers = spend([await utxo(user)], paidBy([request]), { signed: false });
+        const spendsUserUtxo = spend([await utxo(user)], outputsOf([request]), { signed: false });
         return [
           payload.slice(0, -40) as Hex,
           `${payload}00`,
           "0x",
           `0x${payload.slice(4)}`,
           psbtOf(paysOther),
-          psbtOf(ofOthers),
+          psbtOf(spendsUserUtxo),
         ];
       },
     },
 
     familyCases: {
       "unconfirmed and replaced with a higher fee": async (tools) => {
-        const held = await utxo(user);
-        const paid: readonly PaymentOutput[] = [{ to: depository, amount: AMOUNT }, { text: tools.newId() }];
-        const first = spend([held], paid);
+        const userUtxo = await utxo(user);
+        const outputs: readonly PaymentOutput[] = [
+          { to: depository, amount: AMOUNT },
+          { text: tools.newId() },
+        ];
+        const first = spend([userUtxo], outputs);
         await controls.send(first.hex);
         await tools.refuses({ transactionId: first.id, as: "not_final" });
-        await controls.send(spend([held], [{ to: user, amount: AMOUNT }], { fee: 5n * FEE }).hex);
+        await controls.send(spend([userUtxo], [{ to: user, amount: AMOUNT }], { fee: 5n * FEE }).hex);
         await controls.mine(CONFIRMATIONS);
         await tools.refuses({ transactionId: first.id, as: "not_found" });
       },
       "two OP_RETURNs with ids": async (tools) => {
         const id = tools.newId();
-        for (const made of [await withoutId(id, tools.newId()), await withoutId(id, id)]) {
+        for (const deposit of [await depositWithoutId(id, tools.newId()), await depositWithoutId(id, id)]) {
           await controls.mine(CONFIRMATIONS);
-          await tools.attests(made);
+          await tools.attests(deposit);
         }
       },
       "an id in capitals": async (tools) => {
-        const made = await withoutId(tools.newId().toUpperCase().replace("X", "x"));
+        const deposit = await depositWithoutId(tools.newId().toUpperCase().replace("X", "x"));
         await controls.mine(CONFIRMATIONS);
-        await tools.attests(made);
+        await tools.attests(deposit);
       },
       "a depositor named by another account": async (tools) => {
         // A named depositor is credited. Without a name, or with two names, the name is ignored.
         const id = tools.newId();
-        const named = await deposited([id, `|depositor=${recipients[1].address}|`], {
+        const named = await makeDeposit([id, `|depositor=${recipients[1].address}|`], {
           depositId: id,
           depositor: recipients[1].canonical,
         });
-        const unclear = await deposited(
+        const unclear = await makeDeposit(
           [id, `|depositor=${recipients[0].address}|`, `|depositor=${recipients[1].address}|`],
           { depositId: id },
         );
@@ -292,14 +304,14 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         await tools.attests(unclear);
       },
       "a coinbase input": async (tools) => {
-        const made = await coinbase();
+        const deposit = await coinbase();
         await controls.mine(CONFIRMATIONS);
-        await tools.refuses(made);
+        await tools.refuses(deposit);
       },
       "two depositories paid": async (tools) => {
         const transactionId = await transfer(user, [
           { to: depository, amount: AMOUNT },
-          { to: former, amount: AMOUNT },
+          { to: formerDepository, amount: AMOUNT },
           { text: tools.newId() },
         ]);
         await controls.mine(CONFIRMATIONS);
@@ -307,14 +319,14 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
       },
       "spent with only one confirmation": async (tools) => {
         const request = { recipient: recipients[0].canonical, currency: BTC, amount: AMOUNT };
-        for (const what of ["execute", "expire"] as const) {
-          const made = async (plan: WithdrawalPlan) => {
-            const payment = await payout(plan);
-            if (what === "execute") await payment.execute();
-            else await payment.expire();
-            return payment;
+        for (const outcome of ["execute", "expire"] as const) {
+          const makeWithdrawal = async (plan: WithdrawalPlan) => {
+            const withdrawal = await payout(plan);
+            if (outcome === "execute") await withdrawal.execute();
+            else await withdrawal.expire();
+            return withdrawal;
           };
-          await tools.withdrawal(request, made, "pending");
+          await tools.withdrawal(request, makeWithdrawal, "pending");
         }
       },
     },
@@ -330,12 +342,12 @@ function chainAt(
   [rpc = "", esploraUrl]: readonly string[],
   honest: string,
   depository: Owner,
-  former: Owner,
+  formerDepository: Owner,
 ): ConfiguredChain {
   const [url, { username, password }] = [new URL(rpc), new URL(honest)];
   Object.assign(url, { username, password });
   return anAttestationChain({ rpcUrls: [url.href], esploraUrl }, depository, {
-    additionalDepositories: [former.canonical],
+    additionalDepositories: [formerDepository.canonical],
   });
 }
 
@@ -352,5 +364,5 @@ function isObject(json: unknown): json is Record<string, unknown> {
 }
 
 const empty = (transactionId: string): NoDeposit => ({ transactionId, as: "empty" });
-const not = (notApplicable: string): NotApplicable => ({ notApplicable });
-const NO_TOKENS = not("there are no tokens");
+const notApplicable = (reason: string): NotApplicable => ({ notApplicable: reason });
+const NO_TOKENS = notApplicable("there are no tokens");

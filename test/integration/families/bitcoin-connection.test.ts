@@ -111,7 +111,7 @@ test("a lost attempt is not dead while an unlisted attempt at its payment was or
       amount,
       orderId: `0x${"0d".repeat(32)}` as OrderId,
     });
-    const [payment, other] = [await aPayment(), await aPayment()];
+    const [payment, otherPayment] = [await aPayment(), await aPayment()];
     const lost = { payment, notBeforeMs: 0 };
     const first = await connection.prepare(payment, [], []);
     const second = await connection.prepare(payment, [first], []);
@@ -121,19 +121,21 @@ test("a lost attempt is not dead while an unlisted attempt at its payment was or
     expect(await connection.outcome({ ...second, lost })).toMatchObject({ kind: "final", txId: first.txId });
 
     const third = await connection.prepare(payment, [], []);
-    const rival = await connection.prepare(other, [third], []);
+    const rival = await connection.prepare(otherPayment, [third], []);
     await connection.send(rival);
     await world.settle();
     expect((await connection.outcome({ ...third, lost })).kind).toBe("dead");
 
     // This attempt spends more outputs than its rival, and an unlisted attempt may spend one of these.
     const small = await connection.prepare(payment, [], []);
-    const more = { ...payment, amount: amount * 3n };
-    const large = await connection.prepare(more, [small], []);
-    await connection.send(await connection.prepare(other, [small], []));
+    const largerPayment = { ...payment, amount: amount * 3n };
+    const large = await connection.prepare(largerPayment, [small], []);
+    await connection.send(await connection.prepare(otherPayment, [small], []));
     await world.settle();
     expect((await connection.outcome(large)).kind).toBe("dead");
-    expect((await connection.outcome({ ...large, lost: { ...lost, payment: more } })).kind).toBe("unseen");
+    expect((await connection.outcome({ ...large, lost: { ...lost, payment: largerPayment } })).kind).toBe(
+      "unseen",
+    );
   } finally {
     await world.close();
   }

@@ -65,8 +65,8 @@ describe.skipIf(url === undefined)("Bitcoin Core", () => {
     await controls.mine(CONFIRMATIONS);
     expect(await evidence().deposits(deposit.id)).toMatchObject({ kind: "notFinal" });
 
-    const held = await utxoOf(controls, depository, 200_000n);
-    const plan = spend([held], [{ to: user, amount: 50_000n }], { signed: false });
+    const depositoryUtxo = await utxoOf(controls, depository, 200_000n);
+    const plan = spend([depositoryUtxo], [{ to: user, amount: 50_000n }], { signed: false });
     const payload: Hex = `0x${Buffer.from(plan.toPSBT()).toString("hex")}`;
     plan.sign(depository.key);
     plan.finalize();

@@ -37,10 +37,10 @@ afterAll(async () => {
 const chain = () =>
   anAttestationChain({ rpcUrls: [bitcoin.rpcUrl], esploraUrl: bitcoin.esploraUrl }, depository);
 const newId = (): OrderId => `0x${randomBytes(32).toString("hex")}` as OrderId;
-const bitcoinOf = () => bitcoin.controls;
+const controls = () => bitcoin.controls;
 
 async function refusalOf(raw: string): Promise<BitcoinRefusal> {
-  return await bitcoinOf()
+  return await controls()
     .send(raw)
     .then(
       () => Promise.reject(new Error("expected a refusal")),
@@ -50,10 +50,10 @@ async function refusalOf(raw: string): Promise<BitcoinRefusal> {
 
 test("the regtest node applies Bitcoin Core's relay rules, and relays an order id as text", async () => {
   const user = anOwner();
-  const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
+  const utxo = await utxoOf(controls(), user, 100_000n);
   const id = newId();
-  const good = spend([utxo], [{ to: depository, amount: 50_000n }, { text: id }]);
-  const tampered = Transaction.fromRaw(Buffer.from(good.hex, "hex"), { allowUnknownOutputs: true });
+  const valid = spend([utxo], [{ to: depository, amount: 50_000n }, { text: id }]);
+  const tampered = Transaction.fromRaw(Buffer.from(valid.hex, "hex"), { allowUnknownOutputs: true });
   tampered.updateOutput(0, { amount: 49_000n }, true);
   expect(await refusalOf(tampered.hex)).toMatchObject({ code: -26 });
   expect(await refusalOf(spend([utxo], [{ to: depository, amount: 200n }]).hex)).toMatchObject({
@@ -72,51 +72,51 @@ test("the regtest node applies Bitcoin Core's relay rules, and relays an order i
     code: -25,
   });
   expect(await refusalOf("00")).toMatchObject({ code: -22 });
-  expect(await bitcoinOf().send(good.hex)).toBe(good.id);
+  expect(await controls().send(valid.hex)).toBe(valid.id);
   // A repeated submission is accepted. A conflicting spend is refused if its fee is lower, and replaces the
   // first if its fee is higher.
-  expect(await bitcoinOf().send(good.hex)).toBe(good.id);
+  expect(await controls().send(valid.hex)).toBe(valid.id);
   expect((await refusalOf(spend([utxo], [{ to: user, amount: 50_000n }]).hex)).message).toMatch(
     /insufficient fee/,
   );
   const replacement = spend([utxo], [{ to: user, amount: 50_000n }], { fee: 3_000n });
-  expect(await bitcoinOf().send(replacement.hex)).toBe(replacement.id);
-  expect(await bitcoinOf().call("getrawmempool")).toEqual([replacement.id]);
-  await bitcoinOf().mine(1);
+  expect(await controls().send(replacement.hex)).toBe(replacement.id);
+  expect(await controls().call("getrawmempool")).toEqual([replacement.id]);
+  await controls().mine(1);
 });
 
 test("a deposit becomes final, unless it is replaced or reorged out", async () => {
   const user = anOwner();
   const id = newId();
-  const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
+  const utxo = await utxoOf(controls(), user, 100_000n);
   const deposit = spend([utxo], [{ to: depository, amount: 50_000n }, { text: id }]);
-  await bitcoinOf().send(deposit.hex);
+  await controls().send(deposit.hex);
   expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal" });
-  await bitcoinOf().mine(CONFIRMATIONS - 1);
+  await controls().mine(CONFIRMATIONS - 1);
   expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal", retryAfterSeconds: 600 });
 
   // On another branch, another transaction spends the output.
   const rival = spend([utxo], [{ to: user, amount: 60_000n }]);
-  await bitcoinOf().reorganize(CONFIRMATIONS - 1, [rival.hex]);
-  await bitcoinOf().mine(CONFIRMATIONS);
+  await controls().reorganize(CONFIRMATIONS - 1, [rival.hex]);
+  await controls().mine(CONFIRMATIONS);
   // The node still stores the block, but the block is no longer in the chain.
   expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal" });
   expect(await evidence.deposits(rival.id)).toMatchObject({ kind: "final", value: { deposits: [] } });
 
-  const again = spend(
+  const secondDeposit = spend(
     [{ ...utxo, txid: rival.id, vout: 0, amount: 60_000n }],
     [{ to: depository, amount: 40_000n }, { text: id }],
   );
-  await bitcoinOf().send(again.hex);
-  const replaced = spend(
+  await controls().send(secondDeposit.hex);
+  const replacement = spend(
     [{ ...utxo, txid: rival.id, vout: 0, amount: 60_000n }],
     [{ to: depository, amount: 40_000n }],
     { fee: 9_000n },
   );
-  await bitcoinOf().send(replaced.hex);
-  await bitcoinOf().mine(CONFIRMATIONS);
-  expect(await evidence.deposits(again.id)).toEqual({ kind: "absent" });
-  expect(await evidence.deposits(replaced.id)).toMatchObject({
+  await controls().send(replacement.hex);
+  await controls().mine(CONFIRMATIONS);
+  expect(await evidence.deposits(secondDeposit.id)).toEqual({ kind: "absent" });
+  expect(await evidence.deposits(replacement.id)).toMatchObject({
     kind: "final",
     value: {
       depository: depository.canonical,
@@ -129,34 +129,34 @@ test("a deposit that only one of several nodes reports as confirmed is not attes
   const user = anOwner();
   const front = await startFaultyFronts([bitcoin.rpcUrl]);
   const { username, password } = new URL(bitcoin.rpcUrl);
-  const lying = Object.assign(new URL(front.urls[0] ?? ""), { username, password }).href;
-  const rpcUrls = [lying, bitcoin.rpcUrl];
-  const both = bitcoinEvidence(
+  const faultyUrl = Object.assign(new URL(front.urls[0] ?? ""), { username, password }).href;
+  const rpcUrls = [faultyUrl, bitcoin.rpcUrl];
+  const quorumEvidence = bitcoinEvidence(
     anAttestationChain({ rpcUrls, esploraUrl: bitcoin.esploraUrl }, depository, { rpcQuorum: 2 }),
   );
-  const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
+  const utxo = await utxoOf(controls(), user, 100_000n);
   const deposit = spend([utxo], [{ to: depository, amount: 50_000n }, { text: newId() }]);
-  await bitcoinOf().mineExactly([deposit.hex]);
+  await controls().mineExactly([deposit.hex]);
   const deep = (json: unknown) =>
     typeof json === "object" && json !== null && "height" in json ? { ...json, confirmations: 100 } : json;
   front.begin(() => ({ answer: deep }));
-  expect(await both.deposits(deposit.id)).toMatchObject({ kind: "notFinal" });
-  await bitcoinOf().mine(CONFIRMATIONS - 1);
-  expect(await both.deposits(deposit.id)).toMatchObject({ kind: "final" });
-  await both.close();
+  expect(await quorumEvidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal" });
+  await controls().mine(CONFIRMATIONS - 1);
+  expect(await quorumEvidence.deposits(deposit.id)).toMatchObject({ kind: "final" });
+  await quorumEvidence.close();
   await front.close();
 });
 
 async function withdrawalStatus(payload: Hex, hint?: string): Promise<string> {
-  const found = await evidence.withdrawal(payload, hint);
-  return found.kind === "final" ? found.value.status : found.kind;
+  const withdrawal = await evidence.withdrawal(payload, hint);
+  return withdrawal.kind === "final" ? withdrawal.value.status : withdrawal.kind;
 }
 
 test("after six confirmations, a withdrawal's own transaction executes it, or another transaction makes it impossible", async () => {
   for (const isReplaced of [false, true]) {
     const recipient = anOwner();
-    const held = await utxoOf(bitcoinOf(), depository, 100_000n);
-    const plan = spend([held], [{ to: recipient, amount: 60_000n }], { signed: false });
+    const depositoryUtxo = await utxoOf(controls(), depository, 100_000n);
+    const plan = spend([depositoryUtxo], [{ to: recipient, amount: 60_000n }], { signed: false });
     const payload: Hex = `0x${Buffer.from(plan.toPSBT()).toString("hex")}`;
     expect(await evidence.withdrawal(payload, undefined)).toMatchObject({
       kind: "final",
@@ -170,13 +170,15 @@ test("after six confirmations, a withdrawal's own transaction executes it, or an
     });
     plan.sign(depository.key);
     plan.finalize();
-    await bitcoinOf().send(plan.hex);
-    const sent = isReplaced ? spend([held], [{ to: recipient, amount: 50_000n }], { fee: 9_000n }) : plan;
-    await bitcoinOf().send(sent.hex);
+    await controls().send(plan.hex);
+    const sent = isReplaced
+      ? spend([depositoryUtxo], [{ to: recipient, amount: 50_000n }], { fee: 9_000n })
+      : plan;
+    await controls().send(sent.hex);
     expect(await withdrawalStatus(payload)).toBe("pending");
-    await bitcoinOf().mine(CONFIRMATIONS - 1);
+    await controls().mine(CONFIRMATIONS - 1);
     expect(await withdrawalStatus(payload, sent.id)).toBe("pending");
-    await bitcoinOf().mine(1);
+    await controls().mine(1);
     expect(await withdrawalStatus(payload)).toBe(isReplaced ? "expired" : "executed");
     expect(await withdrawalStatus(payload, sent.id)).toBe(isReplaced ? "expired" : "executed");
   }
@@ -187,7 +189,7 @@ async function aConnection(
   amounts: readonly bigint[],
 ): Promise<{ connection: PayingConnection; solver: ReturnType<typeof anOwner> }> {
   const solver = anOwner();
-  for (const amount of amounts) await utxoOf(bitcoinOf(), solver, amount);
+  for (const amount of amounts) await utxoOf(controls(), solver, amount);
   const connection = await connectBitcoin({
     chain: aNonEvmChain(depository),
     attestation: chain(),
@@ -220,16 +222,18 @@ test("a payment that is broadcast repeatedly is attested once", async () => {
   expect(await connection.paymentCost(NATIVE, recipient.bytes)).toBeGreaterThan(100n);
   const attempt = await connection.prepare(payment, [], []);
   expect(await acceptedPayments(connection, attempt, payment)).toEqual(["itself"]);
-  const back = { ...payment, recipient: connection.solver, orderId: undefined };
-  expect(await connection.isPayment(await connection.prepare(back, [attempt], []), back)).toBe(true);
+  const cancellation = { ...payment, recipient: connection.solver, orderId: undefined };
+  expect(
+    await connection.isPayment(await connection.prepare(cancellation, [attempt], []), cancellation),
+  ).toBe(true);
   expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
   expect(await connection.send(attempt)).toBe("sent");
   expect(await connection.send(attempt)).toBe("sent");
   expect(await connection.outcome(attempt)).toEqual({ kind: "pending" });
-  await bitcoinOf().mine(1);
+  await controls().mine(1);
   expect(await connection.outcome(attempt)).toMatchObject({ kind: "mined" });
   expect(await connection.send(attempt)).toBe("sent");
-  await bitcoinOf().mine(CONFIRMATIONS - 1);
+  await controls().mine(CONFIRMATIONS - 1);
   expect(await connection.outcome(attempt)).toMatchObject({ kind: "final" });
   expect(
     await evidence.payments(attempt.txId.slice(2), question(orderId, recipient.canonical)),
@@ -252,7 +256,7 @@ test("a replacement conflicts with every earlier attempt, and only one of them p
     orderId: newId(),
   };
   const attempts: NonEvmAttempt[] = [];
-  for (let made = 0; made < 3; made++) {
+  for (let count = 0; count < 3; count++) {
     const attempt = await connection.prepare(
       payment,
       attempts,
@@ -263,8 +267,8 @@ test("a replacement conflicts with every earlier attempt, and only one of them p
   }
   const inputsOf = ({ raw }: NonEvmAttempt) => {
     const tx = Transaction.fromRaw(Buffer.from(raw.slice(2), "hex"), { allowUnknownOutputs: true });
-    return Array.from({ length: tx.inputsLength }, (_, at) =>
-      Buffer.from(tx.getInput(at).txid ?? []).toString("hex"),
+    return Array.from({ length: tx.inputsLength }, (_, index) =>
+      Buffer.from(tx.getInput(index).txid ?? []).toString("hex"),
     );
   };
   const [first, second, third] = attempts.map(inputsOf);
@@ -272,16 +276,16 @@ test("a replacement conflicts with every earlier attempt, and only one of them p
   expect(attempts.map(({ fee }) => fee)).toEqual(
     attempts.map(({ fee }) => fee).toSorted((a, b) => (a < b ? -1 : 1)),
   );
-  expect(await bitcoinOf().call("getrawmempool")).toEqual([attempts[2]?.txId.slice(2)]);
+  expect(await controls().call("getrawmempool")).toEqual([attempts[2]?.txId.slice(2)]);
   // An earlier attempt may still be mined.
-  await bitcoinOf().mineExactly([`${attempts[0]?.raw.slice(2)}`]);
+  await controls().mineExactly([`${attempts[0]?.raw.slice(2)}`]);
   await expect(connection.prepare(payment, attempts, [])).rejects.toThrow(/was mined/);
   expect(await connection.outcome(attempts[2] as NonEvmAttempt)).toEqual({ kind: "unseen" });
-  await bitcoinOf().mine(CONFIRMATIONS - 1);
+  await controls().mine(CONFIRMATIONS - 1);
   expect(await connection.outcome(attempts[0] as NonEvmAttempt)).toMatchObject({ kind: "final" });
-  for (const lost of attempts.slice(1)) {
-    expect(await connection.outcome(lost)).toMatchObject({ kind: "dead" });
-    expect(await connection.send(lost)).toHaveProperty("refused");
+  for (const attempt of attempts.slice(1)) {
+    expect(await connection.outcome(attempt)).toMatchObject({ kind: "dead" });
+    expect(await connection.send(attempt)).toHaveProperty("refused");
   }
   await connection.close();
 });
@@ -306,18 +310,18 @@ test("does not spend outputs of pending payments, and refuses an amount above th
   expect(await connection.refusalOf({ ...payment(), recipient: depository.bytes })).toMatch(/depository/);
   expect(await connection.refusalOf({ ...payment(), recipient: NATIVE })).toMatch(/not a valid address/);
   expect(await connection.refusalOf({ ...payment(), recipient: connection.solver })).toMatch(/payer/);
-  await bitcoinOf().mine(1);
+  await controls().mine(1);
   await connection.close();
 });
 
 test("the same cursor returns the same final deposits again, and the next cursor returns none of them", async () => {
   const { connection } = await aConnection([]);
-  await bitcoinOf().mine(CONFIRMATIONS);
+  await controls().mine(CONFIRMATIONS);
   let { cursor } = await connection.arrivals(undefined);
   for (let last = ""; last !== cursor;) [last, cursor] = [cursor, (await connection.arrivals(cursor)).cursor];
   const user = anOwner();
   const id = newId();
-  const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
+  const utxo = await utxoOf(controls(), user, 100_000n);
   const users = connectBitcoinUsers({
     chain: { vmType: "bvm", bitcoin: { network: "regtest" }, depository: depository.bytes },
     attestation: { bitcoin: { esploraUrl: bitcoin.esploraUrl } },
@@ -331,13 +335,13 @@ test("the same cursor returns the same final deposits again, and the next cursor
   tx.finalize();
   expect(tx.fee).toBe(step.fee);
   expect(step.fee).toBeGreaterThanOrEqual(BigInt(tx.vsize) * 2n);
-  await bitcoinOf().send(tx.hex);
-  await bitcoinOf().mine(CONFIRMATIONS - 1);
+  await controls().send(tx.hex);
+  await controls().mine(CONFIRMATIONS - 1);
   expect((await connection.arrivals(cursor)).deposits).toEqual([]);
   expect(await connection.arrivalsOf(`0x${tx.id}` as TxHash)).toEqual({ kind: "notFinal" });
-  await bitcoinOf().mine(1);
-  const seen = await connection.arrivals(cursor);
-  expect(seen.deposits).toMatchObject([
+  await controls().mine(1);
+  const arrivals = await connection.arrivals(cursor);
+  expect(arrivals.deposits).toMatchObject([
     {
       txHash: `0x${tx.id}`,
       ordinal: 0,
@@ -346,28 +350,33 @@ test("the same cursor returns the same final deposits again, and the next cursor
       currency: NATIVE,
       amount: 30_000n,
       id,
-      timestamp: seen.upTo.timestamp,
+      timestamp: arrivals.upTo.timestamp,
     },
   ]);
-  expect((await connection.arrivals(cursor)).deposits).toEqual(seen.deposits);
-  expect((await connection.arrivals(seen.cursor)).deposits).toEqual([]);
+  expect((await connection.arrivals(cursor)).deposits).toEqual(arrivals.deposits);
+  expect((await connection.arrivals(arrivals.cursor)).deposits).toEqual([]);
   expect(await connection.arrivalsOf(`0x${tx.id}` as TxHash)).toMatchObject({
     kind: "final",
-    deposits: seen.deposits,
+    deposits: arrivals.deposits,
   });
   // Blocks that counted as final are reorged out. The new blocks are read, and known deposits are reported
   // again.
-  await bitcoinOf().reorganize(CONFIRMATIONS, [tx.hex]);
-  expect((await connection.arrivals(seen.cursor)).upTo.number).toBeLessThan(seen.upTo.number);
+  await controls().reorganize(CONFIRMATIONS, [tx.hex]);
+  expect((await connection.arrivals(arrivals.cursor)).upTo.number).toBeLessThan(arrivals.upTo.number);
   let reported: readonly string[] = [];
-  for (let at = seen.cursor, last = ""; last !== at;) {
-    const read = await connection.arrivals(at);
-    [last, at] = [at, read.cursor];
-    reported = [...reported, ...read.deposits.map(({ txHash }) => txHash)];
+  for (let position = arrivals.cursor, last = ""; last !== position;) {
+    const page = await connection.arrivals(position);
+    [last, position] = [position, page.cursor];
+    reported = [...reported, ...page.deposits.map(({ txHash }) => txHash)];
   }
   expect(reported.filter((txHash) => txHash === `0x${tx.id}`)).toHaveLength(1);
-  const poor = await users.deposit({ user: user.bytes, currency: NATIVE, amount: 10n ** 8n, orderId: id });
-  expect(poor.data).not.toHaveProperty("psbt");
+  const unfundedStep = await users.deposit({
+    user: user.bytes,
+    currency: NATIVE,
+    amount: 10n ** 8n,
+    orderId: id,
+  });
+  expect(unfundedStep.data).not.toHaveProperty("psbt");
   expect(utxo.amount).toBe(100_000n);
   await users.close();
   await connection.close();

@@ -7,8 +7,8 @@ const DEPTH = 3;
 export async function startEvmMachine(chainId = 31_477): Promise<Machine> {
   const node = await startAnvil({ chainId });
   const rpc = rpcAt(node.url);
-  const [, ...all] = (await rpc("eth_accounts")) as Address[];
-  const [user, solver, alice] = all.map((address) => address.toLowerCase() as Address);
+  const [, ...addresses] = (await rpc("eth_accounts")) as Address[];
+  const [user, solver, alice] = addresses.map((address) => address.toLowerCase() as Address);
   if (user === undefined || solver === undefined || alice === undefined) throw new Error("no accounts");
   const accounts = { user, solver, alice };
   const receipt: MachineBase["receipt"] = async (id) =>

@@ -47,9 +47,14 @@ const DAY_MS = 86_400_000;
 const account = (key: number): PrivateKeyAccount =>
   privateKeyToAccount(`0x${key.toString(16).padStart(64, "0")}`);
 const addressOf = (wallet: PrivateKeyAccount): Address => wallet.address.toLowerCase() as Address;
-const [user, solver, depository, former] = [account(0x51), account(0x52), account(0x53), account(0x54)];
+const [user, solver, depository, formerDepository] = [
+  account(0x51),
+  account(0x52),
+  account(0x53),
+  account(0x54),
+];
 const DEPOSITORY = addressOf(depository);
-const FORMER = addressOf(former);
+const FORMER_DEPOSITORY = addressOf(formerDepository);
 /** A sub-account of the user. */
 const SUB_ACCOUNT: Address = `0x${"b1".repeat(20)}`;
 
@@ -57,26 +62,26 @@ const SUB_ACCOUNT: Address = `0x${"b1".repeat(20)}`;
 export async function startHyperliquidFamily(mappings: MappingBook): Promise<FamilyWorld> {
   const exchange = await startHyperliquid();
   const { control } = exchange;
-  for (const wallet of [user, solver, depository, former]) fund(control, addressOf(wallet));
+  for (const wallet of [user, solver, depository, formerDepository]) fund(control, addressOf(wallet));
   fund(control, SUB_ACCOUNT);
   control.addSubAccount(addressOf(user), SUB_ACCOUNT);
-  const others: RunningHyperliquid[] = [];
+  const otherExchanges: RunningHyperliquid[] = [];
 
   let lastNonce = 0;
   const nextNonce = (): number => (lastNonce = Math.max(lastNonce + 1, control.now()));
 
   /** Signs and posts an action with these fields. Returns its transaction hash even if the action failed. */
-  const send = async (by: PrivateKeyAccount, fields: Partial<ExchangeAction>): Promise<string> => {
+  const send = async (signer: PrivateKeyAccount, fields: Partial<ExchangeAction>): Promise<string> => {
     const before = control.transactions().length;
-    const answer = await post(exchange.url, by, sendAsset(fields, nextNonce()));
+    const answer = await post(exchange.url, signer, sendAsset(fields, nextNonce()));
     const transaction = control.transactions()[before];
     if (transaction === undefined) throw new Error(`rejected: ${answer}`);
     return transaction.hash;
   };
   const transactionOf = (id: string) => {
-    const found = control.transactions().find(({ hash }) => hash === id);
-    if (found === undefined) throw new Error("no such transaction");
-    return found;
+    const transaction = control.transactions().find(({ hash }) => hash === id);
+    if (transaction === undefined) throw new Error("no such transaction");
+    return transaction;
   };
   /** Maps a transaction's nonce to an id, `laterBy` seconds after the transaction. */
   const mapNonce = (transactionId: string, id: Hex32, laterBy = 0n): string => {
@@ -92,11 +97,11 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   };
   const depositResult = (
     transactionId: string,
-    wanted: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
+    expected: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
   ): ExpectedDeposits => ({
     transactionId,
     deposits: [
-      { index: "0", depositor: addressOf(user), currency: PERPS_CURRENCY, amount: AMOUNT, ...wanted },
+      { index: "0", depositor: addressOf(user), currency: PERPS_CURRENCY, amount: AMOUNT, ...expected },
     ],
   });
   const transfer = async ({ orderId, payments }: PaymentPlan, fields: Partial<ExchangeAction> = {}) => {
@@ -104,7 +109,9 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     if (payment === undefined || more.length > 0) throw new Error("expected one recipient of the transfer");
     return mapNonce(await send(solver, { ...transferFields(payment), ...fields }), orderId);
   };
-  const withdrawal = async (plan: WithdrawalPlan): Promise<SignedWithdrawal & { action: ExchangeAction }> => {
+  const makeWithdrawal = async (
+    plan: WithdrawalPlan,
+  ): Promise<SignedWithdrawal & { action: ExchangeAction }> => {
     const action = sendAsset(transferFields(plan), nextNonce());
     const { types, primaryType, value } = exchangeTypedData(profile, action);
     return await Promise.resolve({
@@ -127,11 +134,11 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     lie: Parameters<HyperliquidControl["lie"]>[0],
   ): Promise<readonly string[]> => {
     const copy = await startHyperliquid();
-    others.push(copy);
+    otherExchanges.push(copy);
     copy.control.lie(lie);
     return [copy.url];
   };
-  const without = async (field: string, transactionId: string): Promise<readonly string[]> => {
+  const urlsWithout = async (field: string, transactionId: string): Promise<readonly string[]> => {
     const { [field]: _omitted, ...tx } = transactionOf(transactionId) as unknown as Record<string, unknown>;
     return await startFaultyCopy((path, question, honest) =>
       path === "explorer" && question["hash"] === transactionId ? { type: "txDetails", tx } : honest,
@@ -162,7 +169,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
         amount,
       }),
     pay: async (plan) => await transfer(plan),
-    withdrawal,
+    withdrawal: makeWithdrawal,
     finalize: async () => await Promise.resolve(),
     finalAtOnce: notApplicable("Hyperliquid's blocks are final immediately"),
 
@@ -176,8 +183,8 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
         return { transactionId: await deposit(id), as: "rejected" };
       },
       lookAlike: async (id) => {
-        const alike = `${DEPOSITORY.slice(0, -1)}${DEPOSITORY.endsWith("0") ? "1" : "0"}`;
-        return empty(await deposit(id, { destination: alike }));
+        const lookAlikeAddress = `${DEPOSITORY.slice(0, -1)}${DEPOSITORY.endsWith("0") ? "1" : "0"}`;
+        return empty(await deposit(id, { destination: lookAlikeAddress }));
       },
       lyingToken: notApplicable("balances belong to Hyperliquid: no token code runs"),
       feeOnTransfer: notApplicable("a transfer's fee is taken from the sender in addition"),
@@ -204,29 +211,29 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       },
       plainWithId: notApplicable("a transfer carries no bytes of the sender's choice"),
       ownTransfer: async (id) => {
-        const transactionId = await send(former, { destination: DEPOSITORY });
+        const transactionId = await send(formerDepository, { destination: DEPOSITORY });
         return empty(mapNonce(transactionId, id));
       },
       otherNetwork: async (id) => {
-        const other = await startHyperliquid({ network: "Testnet" });
-        others.push(other);
-        fund(other.control, addressOf(user));
+        const testnet = await startHyperliquid({ network: "Testnet" });
+        otherExchanges.push(testnet);
+        fund(testnet.control, addressOf(user));
         const action = sendAsset({ destination: DEPOSITORY, exchangeChain: "Testnet" }, nextNonce());
-        await post(other.url, user, action);
-        const [deposited] = other.control.transactions();
+        await post(testnet.url, user, action);
+        const [deposited] = testnet.control.transactions();
         if (deposited === undefined) throw new Error("the deposit was rejected");
         mappings.set(NAME, addressOf(user), BigInt(action["nonce"] ?? 0), {
           id,
           depositor: undefined,
           setAt: BigInt(deposited.time) / 1_000n,
         });
-        return { transactionId: deposited.hash, urls: [other.url], as: "upstream_unavailable" };
+        return { transactionId: deposited.hash, urls: [testnet.url], as: "upstream_unavailable" };
       },
       withoutTime: async (id) => {
         const transactionId = await deposit(id);
         return {
           transactionId,
-          urls: await without("time", transactionId),
+          urls: await urlsWithout("time", transactionId),
           as: "upstream_unavailable",
         };
       },
@@ -255,7 +262,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       calls: notApplicable("there are no contracts"),
       withoutTime: async (plan) => {
         const transactionId = await transfer(plan);
-        return { transactionId, urls: await without("time", transactionId) };
+        return { transactionId, urls: await urlsWithout("time", transactionId) };
       },
       idElsewhere: async ({ orderId, payments }) =>
         await transfer({ orderId: `0x${orderId.slice(4)}${orderId.slice(2, 4)}`, payments }),
@@ -263,24 +270,24 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
 
     withdrawals: {
       failedInside: async (plan) => {
-        const out = await withdrawal(plan);
+        const out = await makeWithdrawal(plan);
         control.failNext("Insufficient balance");
         await out.execute().catch(() => undefined);
         return out;
       },
       otherOutputs: async (plan) => {
-        const out = await withdrawal(plan);
-        await post(exchange.url, depository, { ...out.action, amount: text(plan.amount - 1n) });
+        const out = await makeWithdrawal(plan);
+        await post(exchange.url, depository, { ...out.action, amount: formatAmount(plan.amount - 1n) });
         return out;
       },
       expiryNotFinal: async (plan) => {
-        const out = await withdrawal(plan);
+        const out = await makeWithdrawal(plan);
         // The signing window is closed, but the indexes may still lack its last blocks.
         control.advance(2 * DAY_MS);
         return out;
       },
       malformed: async (plan) => {
-        const { payload, action } = await withdrawal(plan);
+        const { payload, action } = await makeWithdrawal(plan);
         return [
           payload.slice(0, -2) as Hex,
           `${payload}00`,
@@ -289,25 +296,25 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
           payloadOf({ ...action, amount: "1e3" }),
           payloadOf({ ...action, amount: "0.000000001" }),
           payloadOf({ ...action, exchangeChain: "Testnet" }),
-          payloadOf({ ...action, destination: FORMER }),
+          payloadOf({ ...action, destination: FORMER_DEPOSITORY }),
           payloadOf({ ...action, sourceDex: "spot" }),
           payloadOf({ ...action, fromSubAccount: SUB_ACCOUNT }),
         ];
       },
     },
 
-    familyCases: ownCasesOf({ deposit, depositResult, transfer, mapNonce, mappings, transactionOf }),
+    familyCases: hyperliquidCases({ deposit, depositResult, transfer, mapNonce, mappings, transactionOf }),
     close: async () => {
-      for (const server of [exchange, ...others]) await server.close();
+      for (const server of [exchange, ...otherExchanges]) await server.close();
     },
   };
 }
 
-interface Tools {
+interface Helpers {
   deposit(id: Hex32 | undefined, fields?: Partial<ExchangeAction>): Promise<string>;
   depositResult(
     transactionId: string,
-    wanted: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
+    expected: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
   ): ExpectedDeposits;
   transfer(plan: PaymentPlan, fields?: Partial<ExchangeAction>): Promise<string>;
   mapNonce(transactionId: string, id: Hex32, laterBy?: bigint): string;
@@ -315,19 +322,21 @@ interface Tools {
   transactionOf(id: string): { readonly time: number };
 }
 
-function ownCasesOf(tools: Tools): Readonly<Record<string, (own: FamilyCaseTools) => Promise<void>>> {
-  const { deposit, depositResult, transfer, mapNonce, mappings, transactionOf } = tools;
+function hyperliquidCases(
+  helpers: Helpers,
+): Readonly<Record<string, (own: FamilyCaseTools) => Promise<void>>> {
+  const { deposit, depositResult, transfer, mapNonce, mappings, transactionOf } = helpers;
   const paid: Payment = { recipient: RECIPIENTS[0], currency: PERPS_CURRENCY, amount: AMOUNT };
   const rejected = (transactionId: string): NoDeposit => ({ transactionId, as: "rejected" });
-  const hypes = { token: HYPE, sourceDex: "spot", destinationDex: "spot" };
+  const hypeTransfer = { token: HYPE, sourceDex: "spot", destinationDex: "spot" };
   const HOUR = 3_600n;
 
   return {
     "more decimals than the currency has": async (own) => {
       // Hyperliquid stores more decimals of this token than it trades and attests.
-      await own.refuses(rejected(await deposit(own.newId(), { ...hypes, amount: "1.005" })));
+      await own.refuses(rejected(await deposit(own.newId(), { ...hypeTransfer, amount: "1.005" })));
       const id = own.newId();
-      const exact = await deposit(id, { ...hypes, amount: "1.25" });
+      const exact = await deposit(id, { ...hypeTransfer, amount: "1.25" });
       await own.attests(depositResult(exact, { depositId: id, currency: HYPE_ID, amount: 125n }));
       const tooFine = { recipient: RECIPIENTS[0], currency: HYPE_ID, amount: 100n };
       await own.refusesFill(
@@ -349,8 +358,10 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: FamilyCaseTools
     },
     "another dex": async (own) => {
       const id = own.newId();
-      const there = await deposit(id, { destinationDex: "xyz" });
-      await own.attests(depositResult(there, { depositId: id, currency: `${MAINNET_USDC_TOKEN_ID}78797a` }));
+      const transactionId = await deposit(id, { destinationDex: "xyz" });
+      await own.attests(
+        depositResult(transactionId, { depositId: id, currency: `${MAINNET_USDC_TOKEN_ID}78797a` }),
+      );
       await own.refusesFill(
         [paid],
         async (orderId) => await transfer({ orderId, payments: [paid] }, { destinationDex: "xyz" }),
@@ -398,7 +409,7 @@ function chainAt(urls: readonly string[]): ConfiguredChain {
     rpcUrls: urls,
     rpcQuorum: urls.length,
     depository: DEPOSITORY,
-    additionalDepositories: [FORMER],
+    additionalDepositories: [FORMER_DEPOSITORY],
     hubChainId: "1337",
     evm: undefined,
     hyperliquid: {
@@ -425,7 +436,7 @@ function sendAsset(fields: Partial<ExchangeAction>, nonce: number): ExchangeActi
     sourceDex: "",
     destinationDex: "",
     token: USDC,
-    amount: text(AMOUNT),
+    amount: formatAmount(AMOUNT),
     fromSubAccount: "",
     nonce,
     ...(fields as Record<string, string>),
@@ -443,28 +454,28 @@ function transferFields({ recipient, currency, amount }: Payment): Partial<Excha
     sourceDex: dex,
     destinationDex: dex,
     token: isHype ? HYPE : USDC,
-    amount: isHype ? text(amount * 1_000_000n) : text(amount),
+    amount: isHype ? formatAmount(amount * 1_000_000n) : formatAmount(amount),
   };
 }
 
 /** Formats an amount with eight decimals, as wallets do. */
-function text(amount: bigint): string {
+function formatAmount(amount: bigint): string {
   const digits = amount.toString().padStart(9, "0");
   return `${digits.slice(0, -8)}.${digits.slice(-8)}`;
 }
 
 function payloadOf(action: ExchangeAction): Hex {
-  const of = (name: string): string => String(action[name]);
+  const field = (name: string): string => String(action[name]);
   return encodeHyperliquidAction({
     type: "SendAsset",
-    chain: of("exchangeChain"),
-    destination: of("destination"),
-    sourceDex: of("sourceDex"),
-    destinationDex: of("destinationDex"),
-    token: of("token"),
-    amount: of("amount"),
-    fromSubAccount: of("fromSubAccount"),
-    nonce: BigInt(of("nonce")),
+    chain: field("exchangeChain"),
+    destination: field("destination"),
+    sourceDex: field("sourceDex"),
+    destinationDex: field("destinationDex"),
+    token: field("token"),
+    amount: field("amount"),
+    fromSubAccount: field("fromSubAccount"),
+    nonce: BigInt(field("nonce")),
   });
 }
 
@@ -476,9 +487,11 @@ function idOf(action: ExchangeAction): Hex32 {
 }
 
 /** Signs and posts an action. Returns `ok` or Hyperliquid's error. */
-async function post(url: string, by: PrivateKeyAccount, action: ExchangeAction): Promise<string> {
+async function post(url: string, signer: PrivateKeyAccount, action: ExchangeAction): Promise<string> {
   const { domain, types, primaryType, value } = exchangeTypedData(profile, action);
-  const { r, s, v } = parseSignature(await by.signTypedData({ domain, types, primaryType, message: value }));
+  const { r, s, v } = parseSignature(
+    await signer.signTypedData({ domain, types, primaryType, message: value }),
+  );
   const nonce = action["nonce"] ?? action["time"];
   const answer = await fetch(`${url}/exchange`, {
     method: "POST",

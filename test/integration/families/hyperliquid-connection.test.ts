@@ -68,13 +68,13 @@ async function openConnection(
       usdcTokenId: MAINNET_USDC_TOKEN_ID,
     },
   };
-  const spokenTo = {
+  const exchangeFacts = {
     profile: "default",
     isTestnet: false,
     publicApiUrl: exchange.url,
     usdcTokenId: MAINNET_USDC_TOKEN_ID,
   } as const;
-  const facts: Pick<
+  const chain: Pick<
     NonEvmChain,
     "name" | "family" | "vmType" | "rpcUrl" | "rpcUrls" | "depository" | "exchange"
   > = {
@@ -84,10 +84,10 @@ async function openConnection(
     rpcUrl: urls[0] ?? "",
     ...(urls.length > 1 && { rpcUrls: urls }),
     depository: DEPOSITORY,
-    exchange: spokenTo,
+    exchange: exchangeFacts,
   };
   return await payingConnection({
-    chain: facts as NonEvmChain,
+    chain: chain as NonEvmChain,
     attestation,
     privateKey: solverKey,
     now: () => exchange.control.now(),
@@ -98,7 +98,7 @@ const faults: unknown[] = [];
 
 let userNonce = 0;
 /** Makes a transfer by the user. Returns the transaction's id. */
-async function sent(
+async function sendTransfer(
   exchange: RunningHyperliquid,
   { to = DEPOSITORY, amount = 1_000_000n, place = { kind: "perps" } as ExchangePlace, text = "" } = {},
 ): Promise<Hex32> {
@@ -116,12 +116,12 @@ async function sent(
     decimals: isHype ? 2 : 8,
     nonce: userNonce,
   });
-  const signed = await signExchangeAction(
+  const signedAction = await signExchangeAction(
     profile,
     text === "" ? action : { ...action, amount: text },
     userKey,
   );
-  expect(await post(exchange, signed)).toContain("ok");
+  expect(await post(exchange, signedAction)).toContain("ok");
   return control.transactions().at(-1)!.hash;
 }
 
@@ -144,7 +144,7 @@ nonEvmConnectionContract(
       amount: 1_000_000n,
       aRecipient: async () => await Promise.resolve(anAccount()),
       deposit: async (amount) => {
-        const txId = await sent(exchange, { amount });
+        const txId = await sendTransfer(exchange, { amount });
         // The indexes do not list the transfer yet.
         control.hideNewest(1);
         return { txId, sender: user };
@@ -184,17 +184,23 @@ const paymentTo = (recipient: Address, fields: Partial<NonEvmPayment> = {}): Non
   orderId: undefined,
   ...fields,
 });
-const prepared = async (
+const prepareAttempt = async (
   payment = paymentTo(anAccount()),
-  before: NonEvmAttempt[] = [],
-): Promise<NonEvmAttempt> => await connection.prepare(payment, before, []);
+  earlierAttempts: NonEvmAttempt[] = [],
+): Promise<NonEvmAttempt> => await connection.prepare(payment, earlierAttempts, []);
 
 test("a deposit reports the nonce that it was signed with, and its time", async () => {
-  const txHash = await sent(exchange);
+  const txHash = await sendTransfer(exchange);
   const { deposits } = await connection.arrivals(undefined);
-  const [made] = exchange.control.transactions();
+  const [transaction] = exchange.control.transactions();
   expect(deposits).toMatchObject([
-    { txHash, nonce: BigInt(userNonce), timestamp: BigInt(made!.time) / 1_000n, id: undefined, sender: user },
+    {
+      txHash,
+      nonce: BigInt(userNonce),
+      timestamp: BigInt(transaction!.time) / 1_000n,
+      id: undefined,
+      sender: user,
+    },
   ]);
 });
 
@@ -202,7 +208,7 @@ test("a deposit that only the first of three endpoints shows waits until a secon
   const fronts = await startFaultyFronts([exchange.url, exchange.url]);
   const quorumConnection = await openConnection(exchange, [exchange.url, ...fronts.urls]);
   try {
-    const txHash = await sent(exchange);
+    const txHash = await sendTransfer(exchange);
     // The other endpoints do not know this transaction.
     fronts.begin(() => ({ question: (text) => text.replaceAll(txHash, `0x${"77".repeat(32)}`) }));
     const waiting = await quorumConnection.arrivals(undefined);
@@ -228,7 +234,7 @@ test("deposits of every currency arrive as that currency", async () => {
     [{ kind: "spot", tokenId: MAINNET_USDC_TOKEN_ID }, 6n],
     [{ kind: "spot", tokenId: HYPE }, 7n],
   ];
-  for (const [place, amount] of places) await sent(exchange, { place, amount });
+  for (const [place, amount] of places) await sendTransfer(exchange, { place, amount });
   const { deposits } = await connection.arrivals(undefined);
   expect(deposits.map(({ currency, amount }) => [currency, amount])).toEqual(
     places.map(([place, amount]) => [exchangeCurrency(place), amount]),
@@ -238,10 +244,10 @@ test("deposits of every currency arrive as that currency", async () => {
 test("reports each deposit once per cursor, whatever the lag of the index and wherever the last read stopped", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
-  const made: Hex32[] = [];
+  const sentHashes: Hex32[] = [];
   const reported: Hex32[] = [];
   for (let n = 0; n < 24; n++) {
-    made.push(await sent(exchange, { amount: BigInt(n + 1) }));
+    sentHashes.push(await sendTransfer(exchange, { amount: BigInt(n + 1) }));
     control.hideNewest(n % 4);
     if (n % 3 === 0) control.advance(n % 2 === 0 ? 5_000 : 40_000);
     // The process stores the cursor only sometimes.
@@ -252,32 +258,32 @@ test("reports each deposit once per cursor, whatever the lag of the index and wh
   }
   control.hideNewest(0);
   reported.push(...(await connection.arrivals(cursor)).deposits.map(({ txHash }) => txHash));
-  expect(reported).toEqual(made);
+  expect(reported).toEqual(sentHashes);
 });
 
 test("a deposit that the explorer does not list yet waits without delaying others", async () => {
   const { control } = exchange;
   const { cursor } = await connection.arrivals(undefined);
-  const [first, second] = [await sent(exchange), await sent(exchange)];
+  const [first, second] = [await sendTransfer(exchange), await sendTransfer(exchange)];
   control.lie((path, question, honest) =>
     path === "explorer" && question["hash"] === first ? { type: "error", message: "not found" } : honest,
   );
-  const early = await connection.arrivals(cursor);
-  expect(early.deposits.map(({ txHash }) => txHash)).toEqual([second]);
+  const firstRead = await connection.arrivals(cursor);
+  expect(firstRead.deposits.map(({ txHash }) => txHash)).toEqual([second]);
   control.lie(undefined);
-  const late = await connection.arrivals(early.cursor);
-  expect(late.deposits.map(({ txHash }) => txHash)).toEqual([first]);
+  const secondRead = await connection.arrivals(firstRead.cursor);
+  expect(secondRead.deposits.map(({ txHash }) => txHash)).toEqual([first]);
 });
 
 test("a deposit is reported however late the explorer lists it and however far the scan has advanced", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
-  const first = await sent(exchange);
+  const first = await sendTransfer(exchange);
   control.lie((path, question, honest) =>
     path === "explorer" && question["hash"] === first ? { type: "error", message: "not found" } : honest,
   );
   const reported: Hex32[] = [];
-  const made: Hex32[] = [];
+  const laterHashes: Hex32[] = [];
   const read = async (): Promise<void> => {
     const { deposits, cursor: next } = await connection.arrivals(cursor);
     reported.push(...deposits.map(({ txHash }) => txHash));
@@ -285,12 +291,12 @@ test("a deposit is reported however late the explorer lists it and however far t
   };
   for (let n = 0; n < 3; n++) {
     control.advance(5 * 60_000);
-    made.push(await sent(exchange));
+    laterHashes.push(await sendTransfer(exchange));
     await read();
   }
   control.lie(undefined);
   await read();
-  expect(reported).toEqual([...made, first]);
+  expect(reported).toEqual([...laterHashes, first]);
 });
 
 test("a transfer that the explorer reports incompletely delays no other transfer, and is given up after half a day", async () => {
@@ -301,29 +307,34 @@ test("a transfer that the explorer reports incompletely delays no other transfer
     cursor = next;
     return deposits.map(({ txHash }) => txHash as Hex32);
   };
-  const odd = await sent(exchange);
+  const incomplete = await sendTransfer(exchange);
   control.lie((path, question, honest) =>
-    path === "explorer" && question["hash"] === odd ? { type: "txDetails", tx: { hash: odd } } : honest,
+    path === "explorer" && question["hash"] === incomplete
+      ? { type: "txDetails", tx: { hash: incomplete } }
+      : honest,
   );
-  const next = await sent(exchange);
+  const next = await sendTransfer(exchange);
   expect(await read()).toEqual([next]);
   control.advance(13 * HOUR_MS);
   const before = faults.length;
-  const later = await sent(exchange);
+  const later = await sendTransfer(exchange);
   expect(await read()).toEqual([later]);
-  expect(faults.slice(before).map(String)).toEqual([expect.stringContaining(odd)]);
+  expect(faults.slice(before).map(String)).toEqual([expect.stringContaining(incomplete)]);
   // The deposit is not reported again.
   expect(await read()).toEqual([]);
   expect(faults).toHaveLength(before + 1);
   control.lie(undefined);
-  expect(await connection.arrivalsOf(odd)).toMatchObject({ kind: "final", deposits: [{ txHash: odd }] });
+  expect(await connection.arrivalsOf(incomplete)).toMatchObject({
+    kind: "final",
+    deposits: [{ txHash: incomplete }],
+  });
 });
 
 test("reads any number of simultaneous dust deposits in bounded batches, and reports each once", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
-  const made: Hex32[] = [];
-  for (let n = 0; n < 130; n++) made.push(await sent(exchange, { amount: 1n }));
+  const sentHashes: Hex32[] = [];
+  for (let n = 0; n < 130; n++) sentHashes.push(await sendTransfer(exchange, { amount: 1n }));
   let explorerRequests = 0;
   control.lie((path, _, honest) => {
     if (path === "explorer") explorerRequests++;
@@ -338,7 +349,7 @@ test("reads any number of simultaneous dust deposits in bounded batches, and rep
     cursor = next;
   }
   control.lie(undefined);
-  expect(reported.toSorted()).toEqual(made.toSorted());
+  expect(reported.toSorted()).toEqual(sentHashes.toSorted());
 });
 
 test("finds the deposits after a moment with more transfers than the ledger shows, and finds a hidden deposit by its transaction", async () => {
@@ -359,12 +370,12 @@ test("finds the deposits after a moment with more transfers than the ledger show
     time += 10_000;
     exchange.control.addSimultaneousTransfers(stranger, DEPOSITORY, 500);
   }
-  const hidden = await sent(exchange);
+  const hidden = await sendTransfer(exchange);
   time += 10_000;
-  const later = await sent(exchange);
-  const found: Hex32[] = [];
-  for (let readings = 0; readings < 30; readings++) found.push(...(await read()));
-  expect(found).toEqual([later]);
+  const later = await sendTransfer(exchange);
+  const reported: Hex32[] = [];
+  for (let readings = 0; readings < 30; readings++) reported.push(...(await read()));
+  expect(reported).toEqual([later]);
   const alarms = faults.map(String).filter((text) => text.includes("too many ledger entries"));
   expect(alarms).toHaveLength(4);
   expect(alarms[0]).toContain(DEPOSITORY);
@@ -373,12 +384,12 @@ test("finds the deposits after a moment with more transfers than the ledger show
     deposits: [{ txHash: hidden }],
   });
   time += DAY_MS;
-  const last = await sent(exchange);
+  const last = await sendTransfer(exchange);
   expect(await read()).toEqual([last]);
 });
 
 test("a payment becomes final even if strangers flood the solver's ledger while it could be accepted", async () => {
-  const attempt = await prepared();
+  const attempt = await prepareAttempt();
   await connection.send(attempt);
   const { hash: txId } = exchange.control.transactions().at(-1)!;
   exchange.control.advance(60_000);
@@ -391,14 +402,14 @@ test("a payment becomes final even if strangers flood the solver's ledger while 
 test("an index that lags during a quiet period hides no deposit permanently", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
-  const late = await sent(exchange);
+  const lateHash = await sendTransfer(exchange);
   control.hideNewest(1);
   for (let n = 0; n < 4; n++) {
     control.advance(5 * 60_000);
     ({ cursor } = await connection.arrivals(cursor));
   }
   control.hideNewest(0);
-  expect((await connection.arrivals(cursor)).deposits.map(({ txHash }) => txHash)).toEqual([late]);
+  expect((await connection.arrivals(cursor)).deposits.map(({ txHash }) => txHash)).toEqual([lateHash]);
 });
 
 test("finds every deposit after a long time without deposits, and after a long downtime", async () => {
@@ -408,27 +419,27 @@ test("finds every deposit after a long time without deposits, and after a long d
     control.advance(20 * 60_000);
     ({ cursor } = await connection.arrivals(cursor));
   }
-  const made = [await sent(exchange)];
+  const sentHashes = [await sendTransfer(exchange)];
   control.advance(3 * DAY_MS);
-  made.push(await sent(exchange));
+  sentHashes.push(await sendTransfer(exchange));
   const reported: Hex32[] = [];
   for (let n = 0; n < 8; n++) {
     const { deposits, cursor: next } = await connection.arrivals(cursor);
     reported.push(...deposits.map(({ txHash }) => txHash));
     cursor = next;
   }
-  expect(reported).toEqual(made);
+  expect(reported).toEqual(sentHashes);
 });
 
 test("reports a transfer that no oracle can attest as a fault, not as a deposit", async () => {
-  await sent(exchange, { place: { kind: "spot", tokenId: HYPE }, amount: 100n, text: "1.005" });
+  await sendTransfer(exchange, { place: { kind: "spot", tokenId: HYPE }, amount: 100n, text: "1.005" });
   expect((await connection.arrivals(undefined)).deposits).toEqual([]);
   expect(String(faults[0])).toContain("oracles cannot attest it");
 });
 
 test("a payment whose answer was lost is found by the id that Hyperliquid gave it", async () => {
   const recipient = anAccount();
-  const attempt = await prepared(paymentTo(recipient));
+  const attempt = await prepareAttempt(paymentTo(recipient));
   exchange.control.dropResponses(true);
   await expect(connection.send(attempt)).rejects.toThrow();
   exchange.control.dropResponses(false);
@@ -440,7 +451,7 @@ test("a payment whose answer was lost is found by the id that Hyperliquid gave i
 
 test("a failed payment is not reported as dead, because the same bytes may pay when they are posted again", async () => {
   const recipient = anAccount();
-  const attempt = await prepared(paymentTo(recipient));
+  const attempt = await prepareAttempt(paymentTo(recipient));
   exchange.control.failNext("Insufficient margin");
   await expect(connection.send(attempt)).rejects.toThrow(/Insufficient margin/);
   expect((await connection.outcome(attempt)).kind).toBe("unseen");
@@ -456,7 +467,7 @@ test("reposting a payment whose outcome a flood hides pays once, and it is never
   connection = await openConnection(exchange);
   const recipient = anAccount();
   const payment = paymentTo(recipient);
-  const attempt = await prepared(payment);
+  const attempt = await prepareAttempt(payment);
   time += 1_000;
   for (let crowds = 0; crowds < 3; crowds++) {
     exchange.control.addSimultaneousTransfers(anAccount(), solver, 500);
@@ -475,34 +486,34 @@ test("reposting a payment whose outcome a flood hides pays once, and it is never
   time += 60_000;
   expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
   const second = await connection.prepare(payment, [attempt], []);
-  const back = await connection.prepare({ ...payment, recipient: solver }, [attempt, second], []);
+  const cancellation = await connection.prepare({ ...payment, recipient: solver }, [attempt, second], []);
   expect(await acceptedPayments(connection, second, payment)).toEqual(["itself", "order"]);
-  expect(await connection.isPayment(back, { ...payment, recipient: solver })).toBe(true);
-  expect(await connection.isPayment(back, payment)).toBe(false);
-  for (const unsafe of [attempt, second, back])
+  expect(await connection.isPayment(cancellation, { ...payment, recipient: solver })).toBe(true);
+  expect(await connection.isPayment(cancellation, payment)).toBe(false);
+  for (const unsafe of [attempt, second, cancellation])
     expect(await connection.send(unsafe)).toHaveProperty("refused");
   expect(exchange.control.balance(recipient)).toBe("0.01");
   time += 5 * DAY_MS;
-  for (const unsafe of [attempt, second, back])
+  for (const unsafe of [attempt, second, cancellation])
     expect((await connection.outcome(unsafe)).kind).not.toBe("dead");
   exchange.control.lie(undefined);
   expect((await connection.outcome(attempt)).kind).toBe("final");
-  expect((await connection.outcome(back)).kind).toBe("dead");
+  expect((await connection.outcome(cancellation)).kind).toBe("dead");
 });
 
 test("a pending payment is subtracted once from the balance of its own currency", async () => {
-  const big = { amount: 60_000_000_000n };
-  const first = await prepared(paymentTo(anAccount(), big));
-  const second = paymentTo(anAccount(), big);
+  const large = { amount: 60_000_000_000n };
+  const first = await prepareAttempt(paymentTo(anAccount(), large));
+  const second = paymentTo(anAccount(), large);
   await expect(connection.prepare(second, [], [first.raw])).rejects.toBeInstanceOf(InsufficientInventory);
-  const elsewhere = paymentTo(anAccount(), { ...big, currency: MAINNET_USDC_TOKEN_ID });
-  expect((await connection.prepare(elsewhere, [], [first.raw])).raw).toBeDefined();
+  const otherCurrencyPayment = paymentTo(anAccount(), { ...large, currency: MAINNET_USDC_TOKEN_ID });
+  expect((await connection.prepare(otherCurrencyPayment, [], [first.raw])).raw).toBeDefined();
 });
 
 test("reports a payment as dead once Hyperliquid can no longer accept its nonce, and not before", async () => {
-  const attempt = await prepared();
-  const until = Number(nonceOfSigned(attempt.raw)) + 2 * DAY_MS + HOUR_MS - exchange.control.now();
-  exchange.control.advance(until - 60_000);
+  const attempt = await prepareAttempt();
+  const untilLapseMs = Number(nonceOfSigned(attempt.raw)) + 2 * DAY_MS + HOUR_MS - exchange.control.now();
+  exchange.control.advance(untilLapseMs - 60_000);
   expect((await connection.outcome(attempt)).kind).toBe("unseen");
   exchange.control.advance(120_000);
   expect((await connection.outcome(attempt)).kind).toBe("dead");
@@ -510,7 +521,7 @@ test("reports a payment as dead once Hyperliquid can no longer accept its nonce,
 });
 
 test("a completed payment stays final after its nonce has lapsed", async () => {
-  const attempt = await prepared();
+  const attempt = await prepareAttempt();
   await connection.send(attempt);
   exchange.control.advance(5 * DAY_MS);
   expect((await connection.outcome(attempt)).kind).toBe("final");
@@ -519,8 +530,8 @@ test("a completed payment stays final after its nonce has lapsed", async () => {
 test("further attempts use the same nonce while an earlier attempt may still be accepted, so that only one counts", async () => {
   const recipient = anAccount();
   const payment = paymentTo(recipient);
-  const first = await prepared(payment);
-  const second = await prepared(payment, [first]);
+  const first = await prepareAttempt(payment);
+  const second = await prepareAttempt(payment, [first]);
   expect(second.txId).not.toBe(first.txId);
   expect(nonceOfSigned(second.raw)).toBe(nonceOfSigned(first.raw));
   for (const attempt of [second, first, second]) await connection.send(attempt);
@@ -528,34 +539,34 @@ test("further attempts use the same nonce while an earlier attempt may still be 
 });
 
 test("a payment whose nonce another action of the account used will never pay", async () => {
-  const attempt = await prepared();
+  const attempt = await prepareAttempt();
   const { action } = decodeSignedAction(attempt.raw);
-  const other = await signExchangeAction(profile, { ...action, destination: anAccount() }, solverKey);
-  expect(await post(exchange, other)).toContain("ok");
+  const otherAction = await signExchangeAction(profile, { ...action, destination: anAccount() }, solverKey);
+  expect(await post(exchange, otherAction)).toContain("ok");
   expect(await connection.outcome(attempt)).toMatchObject({ kind: "dead" });
   expect(await connection.send(attempt)).toHaveProperty("refused");
 });
 
 test("an account's first receipt costs Hyperliquid's activation fee", async () => {
-  const fees = await startHyperliquid({ activationFee: "1" });
-  const costly = await openConnection(fees);
+  const exchangeWithFee = await startHyperliquid({ activationFee: "1" });
+  const connectionWithFee = await openConnection(exchangeWithFee);
   const recipient = anAccount();
-  expect(await costly.paymentCost(PERPS_CURRENCY, recipient)).toBe(100_000_000n);
-  expect(await costly.paymentCost(PERPS_CURRENCY, user)).toBe(0n);
-  const attempt = await costly.prepare(paymentTo(recipient), [], []);
+  expect(await connectionWithFee.paymentCost(PERPS_CURRENCY, recipient)).toBe(100_000_000n);
+  expect(await connectionWithFee.paymentCost(PERPS_CURRENCY, user)).toBe(0n);
+  const attempt = await connectionWithFee.prepare(paymentTo(recipient), [], []);
   expect(attempt.fee).toBe(100_000_000n);
-  expect(await costly.send(attempt)).toBe("sent");
-  expect(fees.control.balance(recipient)).toBe("0.01");
-  expect(fees.control.balance(solver)).toBe("998.99");
-  await costly.close();
-  await fees.close();
+  expect(await connectionWithFee.send(attempt)).toBe("sent");
+  expect(exchangeWithFee.control.balance(recipient)).toBe("0.01");
+  expect(exchangeWithFee.control.balance(solver)).toBe("998.99");
+  await connectionWithFee.close();
+  await exchangeWithFee.close();
 });
 
 test("balances are reported for every dex, and not for unknown currencies", async () => {
   exchange.control.fund(solver, "7", "USDC", "xyz");
-  const other: ExchangePlace = { kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "xyz" };
+  const dexPlace: ExchangePlace = { kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "xyz" };
   const unknown: Hex = `0x${"ab".repeat(16)}`;
-  const currencies = [PERPS_CURRENCY, MAINNET_USDC_TOKEN_ID, HYPE, exchangeCurrency(other), unknown];
+  const currencies = [PERPS_CURRENCY, MAINNET_USDC_TOKEN_ID, HYPE, exchangeCurrency(dexPlace), unknown];
   const reported = await connection.balances(currencies);
   expect(currencies.map((currency) => reported.get(currency))).toEqual([
     100_000_000_000n,

@@ -140,8 +140,8 @@ test("credits the depositor that the wallet's nonce mapping names, under the map
       return await Promise.resolve({ entry, asOf: entry.setAt });
     },
   });
-  const found = await source.deposits(lastHash());
-  expect(found).toMatchObject({ value: { deposits: [{ depositor: friend, depositId: entry.id }] } });
+  const deposits = await source.deposits(lastHash());
+  expect(deposits).toMatchObject({ value: { deposits: [{ depositor: friend, depositId: entry.id }] } });
   const { action } = exchange.control.transactions().at(-1)!;
   expect(lookups).toEqual([["hyperliquid", userAddress, BigInt(action["time"] ?? 0)]]);
 });
@@ -150,16 +150,16 @@ test("a transaction id in another than the canonical format is not looked up", a
   const source = await evidenceAt([exchange.url]);
   await usdSend(config(), { destination: depository, amount: "1" });
   const bare = lastHash().slice(2);
-  for (const other of [`0x${bare.toUpperCase()}`, `0X${bare}`, bare, `0x0${bare}`, ""])
-    expect((await source.deposits(other)).kind, other).toBe("refuted");
+  for (const format of [`0x${bare.toUpperCase()}`, `0X${bare}`, bare, `0x0${bare}`, ""])
+    expect((await source.deposits(format)).kind, format).toBe("refuted");
   expect((await source.deposits(`0x${bare}`)).kind).toBe("final");
 });
 
 test("treats an unreachable hub as a fault, and never as a missing mapping", async () => {
-  const silent: NonceMappings = {
+  const unreachableHub: NonceMappings = {
     of: () => Promise.reject(new RpcFault({ kind: "network", method: "eth_call", reason: "no answer" })),
   };
-  const source = await evidenceAt([exchange.url], silent);
+  const source = await evidenceAt([exchange.url], unreachableHub);
   await usdSend(config(), { destination: depository, amount: "1" });
   await expect(source.deposits(lastHash())).rejects.toBeInstanceOf(RpcFault);
 });
@@ -217,8 +217,8 @@ async function aWithdrawal(type: "usdSend" | "sendAsset" = "sendAsset") {
 }
 
 const statusOf = async (source: EvidenceSource, payload: Hex, hint?: string): Promise<string> => {
-  const found = await source.withdrawal(payload, hint);
-  return found.kind === "final" ? found.value.status : found.kind;
+  const withdrawal = await source.withdrawal(payload, hint);
+  return withdrawal.kind === "final" ? withdrawal.value.status : withdrawal.kind;
 };
 
 test("finds an execution of any age in the ledger or by its transaction", async () => {
@@ -260,12 +260,12 @@ test("one endpoint that hides an execution or has a fast clock cannot expire a w
   const { payload, execute } = await aWithdrawal();
   await execute();
   exchange.control.advance(3 * DAY_MS);
-  const blind = await startFront((path, question, honest) => {
+  const blindFront = await startFront((path, question, honest) => {
     if (question["type"] === "userNonFundingLedgerUpdates") return [];
     return path === "explorer" ? { type: "userDetails", txs: [] } : honest;
   });
   let reports = 0;
-  const source = await evidenceAt([exchange.url, blind], undefined, () => (reports += 1));
+  const source = await evidenceAt([exchange.url, blindFront], undefined, () => (reports += 1));
   await expect(source.withdrawal(payload, undefined)).rejects.toBeInstanceOf(RpcFault);
   expect(reports).toBe(1);
 
@@ -275,8 +275,8 @@ test("one endpoint that hides an execution or has a fast clock cannot expire a w
       ? { ...(honest as object), time: exchange.control.now() + 9 * DAY_MS }
       : honest,
   );
-  const bothSources = await evidenceAt([exchange.url, endpointAhead]);
-  expect(await statusOf(bothSources, open.payload)).toBe("notFinal");
+  const quorumSource = await evidenceAt([exchange.url, endpointAhead]);
+  expect(await statusOf(quorumSource, open.payload)).toBe("notFinal");
 });
 
 test("does not expire a withdrawal based on an incomplete ledger", async () => {

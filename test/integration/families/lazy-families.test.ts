@@ -39,7 +39,7 @@ test("services with only EVM chains load no module of other families", async () 
   expect(loaded.filter((url) => FOREIGN.test(url))).toEqual([]);
 });
 
-test("this test detects a module of another family", async () => {
+test("the module check detects a module of another family", async () => {
   const loaded = await loadedFor("packages/chains/src/solana/evidence.ts");
   expect(loaded.some((url) => FOREIGN.test(url))).toBe(true);
 });

@@ -22,7 +22,7 @@ const DEPOSITORY = 460_491n;
 const FORMER_DEPOSITORY = 460_492n;
 const USER = 123_456n;
 const SOLVER = 500_000n;
-const [FIRST, SECOND] = [462_196n, 281_474_976_710_640n] as const;
+const [FIRST_RECIPIENT, SECOND_RECIPIENT] = [462_196n, 281_474_976_710_640n] as const;
 const [DOLLARS, ETHER] = ["0", "1"] as const;
 const AMOUNT = 5_000_000n;
 const RICH = 1_000_000_000_000n;
@@ -41,49 +41,53 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
   const depository = wallet(DEPOSITORY, 1);
   const former = wallet(FORMER_DEPOSITORY, 2);
   const [user, solver] = [wallet(USER, 3), wallet(SOLVER, 4)];
-  const first = wallet(FIRST, 5);
-  wallet(SECOND, 6);
-  exchange.ledger.credit(FIRST, 3n, 1n, RICH);
+  const firstRecipient = wallet(FIRST_RECIPIENT, 5);
+  wallet(SECOND_RECIPIENT, 6);
+  exchange.ledger.credit(FIRST_RECIPIENT, 3n, 1n, RICH);
   const payouts = createPayouts(depository);
-  const others: RunningLighter[] = [];
+  const otherNetworks: RunningLighter[] = [];
 
-  const depositOf = async (depositId: Hex32 | undefined, currency: string, amount: bigint, usdcFee = 0n) =>
+  const sendDeposit = async (depositId: Hex32 | undefined, currency: string, amount: bigint, usdcFee = 0n) =>
     await user.send({
-      ...arrivingIn(currency),
+      ...routeOf(currency),
       toAccountIndex: DEPOSITORY,
       amount,
       usdcFee,
       memo: depositId ?? NO_MEMO,
     });
-  const made = (
+  const depositResult = (
     transactionId: string,
     deposit: { currency?: string; depositId: Hex32 | undefined; amount?: bigint },
   ): ExpectedDeposits => ({
     transactionId,
     deposits: [{ index: "0", depositor: `${USER}`, currency: DOLLARS, amount: AMOUNT, ...deposit }],
   });
-  const queued = async (send: () => Promise<string>, then: (hash: string) => void): Promise<string> => {
+  const sendQueued = async (
+    send: () => Promise<string>,
+    endWith: (hash: string) => void,
+  ): Promise<string> => {
     exchange.pace = "queued";
     try {
       const hash = await send();
-      then(hash);
+      endWith(hash);
       return hash;
     } finally {
       exchange.pace = "committed";
     }
   };
   const pay = async ({ orderId, payments }: PaymentPlan, payer = solver): Promise<string> => {
-    const [payment, ...others] = payments;
-    if (payment === undefined || others.length > 0) throw new Error("expected one recipient of the transfer");
+    const [payment, ...morePayments] = payments;
+    if (payment === undefined || morePayments.length > 0)
+      throw new Error("expected one recipient of the transfer");
     return await payer.send({
-      ...arrivingIn(payment.currency),
+      ...routeOf(payment.currency),
       toAccountIndex: BigInt(payment.recipient),
       amount: payment.amount,
       memo: orderId,
     });
   };
   /** The URL of an endpoint that omits this field from each record. */
-  const without = async (field: string): Promise<readonly string[]> => {
+  const urlsWithout = async (field: string): Promise<readonly string[]> => {
     const endpoint = await lighter.openEndpoint();
     endpoint.faults.rewrite = (_path, body) => body.replace(new RegExp(`"${field}":\\d+,`), "");
     return [endpoint.url, lighter.explorerUrl];
@@ -93,7 +97,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
     family: "lighter-vm",
     urls: [lighter.url, lighter.explorerUrl],
     chainAt: (urls) => chainAt(lighter, urls),
-    recipients: [`${FIRST}`, `${SECOND}`],
+    recipients: [`${FIRST_RECIPIENT}`, `${SECOND_RECIPIENT}`],
     currency: DOLLARS,
     otherCurrency: ETHER,
     amount: AMOUNT,
@@ -102,7 +106,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
     otherFormats: (id) => [id.toUpperCase(), `0x${id}`, id.slice(0, -1), `${id}00`],
     omissibleFields: [],
     deposit: async ({ depositId, currency, amount }) =>
-      made(await depositOf(depositId, currency, amount), { depositId, currency, amount }),
+      depositResult(await sendDeposit(depositId, currency, amount), { depositId, currency, amount }),
     pay,
     withdrawal: async (plan) => await payouts.make(plan),
     finalize: async () => {
@@ -111,56 +115,62 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
 
     deposits: {
       twoInOne: ONE_TRANSFER,
-      none: async () => empty(await solver.send({ toAccountIndex: FIRST, amount: AMOUNT })),
+      none: async () => empty(await solver.send({ toAccountIndex: FIRST_RECIPIENT, amount: AMOUNT })),
       orphaned: async (id) => {
-        const transactionId = await depositOf(id, DOLLARS, AMOUNT);
+        const transactionId = await sendDeposit(id, DOLLARS, AMOUNT);
         exchange.orphan(transactionId);
         return { transactionId, as: "rejected" };
       },
       splitNode: notApplicable("Lighter reports whether each transaction is settled, without confirmations"),
       failed: async (id) => ({
-        transactionId: await queued(
-          async () => await depositOf(id, DOLLARS, AMOUNT),
+        transactionId: await sendQueued(
+          async () => await sendDeposit(id, DOLLARS, AMOUNT),
           (hash) => exchange.fail(hash),
         ),
         as: "rejected",
       }),
-      lookAlike: async (id) => empty(await user.send({ toAccountIndex: FIRST, amount: AMOUNT, memo: id })),
+      lookAlike: async (id) =>
+        empty(await user.send({ toAccountIndex: FIRST_RECIPIENT, amount: AMOUNT, memo: id })),
       lyingToken: notApplicable("assets belong to Lighter: no one can add a token"),
-      feeOnTransfer: async (id) => made(await depositOf(id, DOLLARS, AMOUNT, 3_000_000n), { depositId: id }),
+      feeOnTransfer: async (id) =>
+        depositResult(await sendDeposit(id, DOLLARS, AMOUNT, 3_000_000n), { depositId: id }),
       withoutTransfer: notApplicable("the transfer itself is the deposit: there are no events"),
       reportedTwice: ONE_TRANSFER,
       throughForwarder: notApplicable("the sender signs the transfer: no account transfers for another"),
       idElsewhere: notApplicable("a transfer has one memo, and no other bytes of the sender"),
       invalidIds: async () => {
         const memos: readonly Hex32[] = [NO_MEMO, `0x${"ab".repeat(20)}${"00".repeat(12)}`];
-        const all: ExpectedDeposits[] = [];
+        const deposits: ExpectedDeposits[] = [];
         for (const memo of memos)
-          all.push(made(await depositOf(memo, DOLLARS, AMOUNT), { depositId: undefined }));
-        return all;
+          deposits.push(depositResult(await sendDeposit(memo, DOLLARS, AMOUNT), { depositId: undefined }));
+        return deposits;
       },
       withoutDeposit: notApplicable("money reaches an account only by transfers, and each is a deposit"),
       plainWithId: notApplicable("a plain transfer with the id in its memo is the deposit"),
       ownTransfer: async (id) =>
         empty(await former.send({ toAccountIndex: DEPOSITORY, amount: AMOUNT, memo: id })),
       otherNetwork: async (id): Promise<NoDeposit> => {
-        const other = await startLighter({ contract: `0x${"99".repeat(20)}` });
-        others.push(other);
-        other.openWallet(DEPOSITORY, `0x${"01".repeat(32)}`);
-        const stranger = other.openWallet(USER, `0x${"02".repeat(32)}`, RICH);
+        const otherNetwork = await startLighter({ contract: `0x${"99".repeat(20)}` });
+        otherNetworks.push(otherNetwork);
+        otherNetwork.openWallet(DEPOSITORY, `0x${"01".repeat(32)}`);
+        const stranger = otherNetwork.openWallet(USER, `0x${"02".repeat(32)}`, RICH);
         const transactionId = await stranger.send({ toAccountIndex: DEPOSITORY, amount: AMOUNT, memo: id });
-        return { transactionId, urls: [other.url, other.explorerUrl], as: "upstream_unavailable" };
+        return {
+          transactionId,
+          urls: [otherNetwork.url, otherNetwork.explorerUrl],
+          as: "upstream_unavailable",
+        };
       },
       withoutTime: async (id) => ({
-        transactionId: await depositOf(id, DOLLARS, AMOUNT),
-        urls: await without("queued_at"),
+        transactionId: await sendDeposit(id, DOLLARS, AMOUNT),
+        urls: await urlsWithout("queued_at"),
         as: "upstream_unavailable",
       }),
     },
 
     payments: {
       failed: async (plan) =>
-        await queued(
+        await sendQueued(
           async () => await pay(plan),
           (hash) => exchange.fail(hash),
         ),
@@ -168,8 +178,8 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
       forTwoOrders: notApplicable("a memo is one id"),
       returnedByRecipient: async ({ orderId }) =>
         // The recipient transfers to itself, from one balance to the other.
-        await first.send({
-          toAccountIndex: FIRST,
+        await firstRecipient.send({
+          toAccountIndex: FIRST_RECIPIENT,
           amount: AMOUNT,
           memo: orderId,
           assetIndex: 3n,
@@ -179,7 +189,10 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
       reportedByStranger: notApplicable("there are no contracts"),
       strangersExtraData: "0x",
       calls: notApplicable("there are no contracts"),
-      withoutTime: async (plan) => ({ transactionId: await pay(plan), urls: await without("executed_at") }),
+      withoutTime: async (plan) => ({
+        transactionId: await pay(plan),
+        urls: await urlsWithout("executed_at"),
+      }),
       idElsewhere: async ({ orderId, payments }) =>
         await pay({ orderId: `0x${orderId.slice(4)}${orderId.slice(2, 4)}`, payments }),
     },
@@ -187,17 +200,17 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
     withdrawals: {
       failedInside: async (plan) => {
         const payout = await payouts.make(plan);
-        await queued(payout.execute, (hash) => exchange.fail(hash));
+        await sendQueued(payout.execute, (hash) => exchange.fail(hash));
         return payout;
       },
       otherOutputs: async (plan) => {
         const payout = await payouts.make(plan);
-        await payout.instead({ toAccountIndex: BigInt(plan.recipient), amount: plan.amount - 1n });
+        await payout.sendInstead({ toAccountIndex: BigInt(plan.recipient), amount: plan.amount - 1n });
         return payout;
       },
       expiryNotFinal: async (plan) => {
         const payout = await payouts.make(plan);
-        await payout.instead({ toAccountIndex: SECOND, amount: 1n });
+        await payout.sendInstead({ toAccountIndex: SECOND_RECIPIENT, amount: 1n });
         return payout;
       },
       malformed: async (plan) => {
@@ -217,7 +230,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
 
     familyCases: {},
     close: async () => {
-      for (const server of [lighter, ...others]) await server.close();
+      for (const server of [lighter, ...otherNetworks]) await server.close();
     },
   };
 }
@@ -244,7 +257,7 @@ function createPayouts(depository: LighterWallet) {
     const apiKeyIndex = (lastKey += 1n);
     depository.addKey(apiKeyIndex);
     const transfer: LighterTransfer = {
-      ...arrivingIn(plan.currency),
+      ...routeOf(plan.currency),
       nonce: 0n,
       fromAccountIndex: depository.index,
       apiKeyIndex,
@@ -254,15 +267,15 @@ function createPayouts(depository: LighterWallet) {
       lighterChainId: 304n,
       memo: plan.address.slice(2).padStart(64, "0").replace(/^/, "0x") as Hex32,
     };
-    const instead: Payout["instead"] = async (other) =>
-      await depository.send({ ...arrivingIn(DOLLARS), apiKeyIndex, ...other });
+    const sendInstead: Payout["sendInstead"] = async (changes) =>
+      await depository.send({ ...routeOf(DOLLARS), apiKeyIndex, ...changes });
     return {
       payload: encodeLighterTransfer(transfer),
       withdrawalId: keccak256(stringToBytes(lighterTransferText(transfer))),
       transfer,
-      instead,
+      sendInstead,
       execute: async () => await depository.send(transfer),
-      expire: async () => void (await instead({ toAccountIndex: SECOND, amount: 1n })),
+      expire: async () => void (await sendInstead({ toAccountIndex: SECOND_RECIPIENT, amount: 1n })),
     };
   };
   return { make };
@@ -271,14 +284,14 @@ function createPayouts(depository: LighterWallet) {
 interface Payout {
   readonly transfer: LighterTransfer;
   /** Uses the key's next nonce for another transfer. */
-  instead(other: { toAccountIndex: bigint; amount: bigint }): Promise<string>;
+  sendInstead(changes: { toAccountIndex: bigint; amount: bigint }): Promise<string>;
 }
 
 /**
  * The fields of a transfer of this currency: USDC is in the perps balance, all other currencies are in the
  * spot balance.
  */
-function arrivingIn(currency: string): Pick<LighterTransfer, "assetIndex" | "fromRouteType" | "toRouteType"> {
+function routeOf(currency: string): Pick<LighterTransfer, "assetIndex" | "fromRouteType" | "toRouteType"> {
   return currency === DOLLARS
     ? { assetIndex: 3n, fromRouteType: 0n, toRouteType: 0n }
     : { assetIndex: BigInt(currency), fromRouteType: 1n, toRouteType: 1n };

@@ -8,21 +8,26 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 // Lighter on the simulator, as an oracle sees it: agreement of several endpoints, and every outcome of a
 // withdrawal.
 
-const [OURS, FORMER, USER, STRANGER] = [460_491n, 460_492n, 123_456n, 281_474_976_710_640n] as const;
+const [DEPOSITORY, FORMER_DEPOSITORY, USER, STRANGER] = [
+  460_491n,
+  460_492n,
+  123_456n,
+  281_474_976_710_640n,
+] as const;
 const ID: Hex32 = `0x${"ab".repeat(32)}`;
 
 let lighter: RunningLighter;
 let depository: LighterWallet;
 let former: LighterWallet;
 let user: LighterWallet;
-let key = 2n;
+let apiKeyIndex = 2n;
 const sources: EvidenceSource[] = [];
 
 beforeAll(async () => {
   lighter = await startLighter();
   const rich = 10n ** 15n;
-  depository = lighter.openWallet(OURS, `0x${"01".repeat(32)}`, rich);
-  former = lighter.openWallet(FORMER, `0x${"02".repeat(32)}`, rich);
+  depository = lighter.openWallet(DEPOSITORY, `0x${"01".repeat(32)}`, rich);
+  former = lighter.openWallet(FORMER_DEPOSITORY, `0x${"02".repeat(32)}`, rich);
   user = lighter.openWallet(USER, `0x${"03".repeat(32)}`, rich);
   lighter.openWallet(STRANGER, `0x${"04".repeat(32)}`);
 });
@@ -30,7 +35,7 @@ afterAll(async () => await lighter.close());
 
 /** Each test withdraws with its own key, whose nonces start at zero. */
 beforeEach(() => {
-  depository.addKey((key += 1n));
+  depository.addKey((apiKeyIndex += 1n));
   lighter.exchange.pace = "executed";
   Object.assign(lighter.faults, { rewrite: undefined, broken: undefined, isBehind: false });
 });
@@ -43,8 +48,8 @@ const aChain = (changes: Partial<ConfiguredChain> = {}): ConfiguredChain => ({
   vmType: "lighter-vm",
   rpcUrls: [lighter.url],
   rpcQuorum: 1,
-  depository: `${OURS}`,
-  additionalDepositories: [`${FORMER}`],
+  depository: `${DEPOSITORY}`,
+  additionalDepositories: [`${FORMER_DEPOSITORY}`],
   hubChainId: "4004",
   evm: undefined,
   lighter: { explorerApiUrl: lighter.explorerUrl, exchangeChainId: 304n },
@@ -62,9 +67,9 @@ function sourceOf(
 function aPayout(changes: Partial<LighterTransfer> = {}) {
   const transfer: LighterTransfer = {
     nonce: 0n,
-    fromAccountIndex: OURS,
+    fromAccountIndex: DEPOSITORY,
     fromRouteType: 0n,
-    apiKeyIndex: key,
+    apiKeyIndex: apiKeyIndex,
     toAccountIndex: USER,
     toRouteType: 0n,
     assetIndex: 3n,
@@ -77,21 +82,24 @@ function aPayout(changes: Partial<LighterTransfer> = {}) {
   return { transfer, payload: encodeLighterTransfer(transfer) };
 }
 const statusOf = async (source: EvidenceSource, payload: `0x${string}`, hint?: string): Promise<unknown> => {
-  const found = await source.withdrawal(payload, hint);
-  return found.kind === "final" ? found.value.status : found.kind;
+  const withdrawal = await source.withdrawal(payload, hint);
+  return withdrawal.kind === "final" ? withdrawal.value.status : withdrawal.kind;
 };
 const deposit = async (amount = 5_000_000n): Promise<string> =>
-  await user.send({ toAccountIndex: OURS, amount, memo: ID });
+  await user.send({ toAccountIndex: DEPOSITORY, amount, memo: ID });
 /** Another transfer with the same key. */
-const another = async (changes: Partial<LighterTransfer> = {}): Promise<string> =>
-  await depository.send({ toAccountIndex: STRANGER, amount: 1n, apiKeyIndex: key, ...changes });
+const sendOtherTransfer = async (changes: Partial<LighterTransfer> = {}): Promise<string> =>
+  await depository.send({ toAccountIndex: STRANGER, amount: 1n, apiKeyIndex: apiKeyIndex, ...changes });
 
 test("reads an amount that does not fit into a double exactly", async () => {
   const hash = await deposit(9_007_199_254_740n);
   lighter.faults.rewrite = (_path, body) =>
     body.replace('Amount\\":9007199254740,', 'Amount\\":9007199254740993,');
-  const found = await sourceOf().deposits(hash);
-  expect(found).toMatchObject({ kind: "final", value: { deposits: [{ amount: 9_007_199_254_740_993n }] } });
+  const deposits = await sourceOf().deposits(hash);
+  expect(deposits).toMatchObject({
+    kind: "final",
+    value: { deposits: [{ amount: 9_007_199_254_740_993n }] },
+  });
 });
 
 test("a transaction in a block is not final, and one that was reorged out with its block is refused", async () => {
@@ -106,22 +114,25 @@ test("a transaction in a block is not final, and one that was reorged out with i
 });
 
 test("lagging endpoints agree once they catch up, and endpoints that contradict each other are reported", async () => {
-  const late = await lighter.openEndpoint();
+  const laggingEndpoint = await lighter.openEndpoint();
   const reported: unknown[] = [];
   const options = { onDisagreement: (disagreement: unknown) => void reported.push(disagreement) };
-  const twoEndpoints = { rpcUrls: [lighter.url, late.url], rpcQuorum: 2 };
+  const twoEndpoints = { rpcUrls: [lighter.url, laggingEndpoint.url], rpcQuorum: 2 };
   const source = sourceOf(twoEndpoints, options);
   await deposit();
-  await fetch(`${late.url}/info`);
-  late.faults.isBehind = true;
+  await fetch(`${laggingEndpoint.url}/info`);
+  laggingEndpoint.faults.isBehind = true;
   const hash = await deposit();
   expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal" });
-  late.faults.isBehind = false;
-  expect(await source.deposits(hash)).toMatchObject({ kind: "final", value: { depository: `${OURS}` } });
+  laggingEndpoint.faults.isBehind = false;
+  expect(await source.deposits(hash)).toMatchObject({
+    kind: "final",
+    value: { depository: `${DEPOSITORY}` },
+  });
   expect(reported).toEqual([]);
 
   const disputed = await deposit();
-  late.faults.rewrite = (_path, body) => body.replace('Amount\\":5000000,', 'Amount\\":5000001,');
+  laggingEndpoint.faults.rewrite = (_path, body) => body.replace('Amount\\":5000000,', 'Amount\\":5000001,');
   await expect(source.deposits(disputed)).rejects.toMatchObject({ kind: "inconsistent" });
   expect(reported).toHaveLength(1);
   expect(JSON.stringify(reported)).not.toContain("127.0.0.1");
@@ -140,20 +151,20 @@ test("an endpoint of another network is not trusted", async () => {
   const facts = { explorerApiUrl: lighter.explorerUrl, exchangeChainId: 304n };
   const { contract } = lighter.exchange;
   const hash = await deposit();
-  const right = sourceOf({ lighter: { ...facts, exchangeContract: contract } });
-  expect(await right.deposits(hash)).toMatchObject({ kind: "final" });
-  const late = sourceOf({ lighter: { ...facts, exchangeContract: contract } });
+  const rightNetwork = sourceOf({ lighter: { ...facts, exchangeContract: contract } });
+  expect(await rightNetwork.deposits(hash)).toMatchObject({ kind: "final" });
+  const recovering = sourceOf({ lighter: { ...facts, exchangeContract: contract } });
   lighter.faults.broken = "error";
-  await expect(late.deposits(hash)).rejects.toMatchObject({ retryable: true });
+  await expect(recovering.deposits(hash)).rejects.toMatchObject({ retryable: true });
   lighter.faults.broken = undefined;
-  expect(await late.deposits(hash)).toMatchObject({ kind: "final" });
-  const wrong = sourceOf({ lighter: { ...facts, exchangeContract: `0x${"99".repeat(20)}` } });
-  await expect(wrong.deposits(hash)).rejects.toMatchObject({ kind: "wrongChain", retryable: false });
+  expect(await recovering.deposits(hash)).toMatchObject({ kind: "final" });
+  const wrongNetwork = sourceOf({ lighter: { ...facts, exchangeContract: `0x${"99".repeat(20)}` } });
+  await expect(wrongNetwork.deposits(hash)).rejects.toMatchObject({ kind: "wrongChain", retryable: false });
 });
 
 test("a transfer between the service's own accounts is neither a deposit nor a payment", async () => {
   const source = sourceOf();
-  const sweep = await former.send({ toAccountIndex: OURS, amount: 5n, memo: ID });
+  const sweep = await former.send({ toAccountIndex: DEPOSITORY, amount: 5n, memo: ID });
   expect(await source.deposits(sweep)).toMatchObject({ kind: "final", value: { deposits: [] } });
   const payout = await depository.send(aPayout().transfer);
   const question: PaymentQuestion = {
@@ -185,12 +196,12 @@ test("reports a withdrawal as executed once its transfer is settled, whether or 
 });
 
 test("attributes a withdrawal to the additional depository that paid it", async () => {
-  former.addKey(key);
-  const { transfer, payload } = aPayout({ fromAccountIndex: FORMER });
+  former.addKey(apiKeyIndex);
+  const { transfer, payload } = aPayout({ fromAccountIndex: FORMER_DEPOSITORY });
   await former.send(transfer);
   expect(await sourceOf().withdrawal(payload, undefined)).toMatchObject({
     kind: "final",
-    value: { status: "executed", depository: `${FORMER}` },
+    value: { status: "executed", depository: `${FORMER_DEPOSITORY}` },
   });
 });
 
@@ -198,30 +209,30 @@ test("does not treat an expired transaction as final, because the same content m
   const source = sourceOf();
   const { transfer, payload } = aPayout();
   lighter.exchange.pace = "queued";
-  const late = await depository.send(transfer);
+  const expired = await depository.send(transfer);
   lighter.exchange.passTime(3_600_000);
-  expect(await statusOf(source, payload, late)).toBe("pending");
-  lighter.exchange.execute(late);
-  expect(lighter.exchange.record(late)?.status).toBe(STATUS.rejected);
-  expect([await statusOf(source, payload), await statusOf(source, payload, late)]).toEqual([
+  expect(await statusOf(source, payload, expired)).toBe("pending");
+  lighter.exchange.execute(expired);
+  expect(lighter.exchange.record(expired)?.status).toBe(STATUS.rejected);
+  expect([await statusOf(source, payload), await statusOf(source, payload, expired)]).toEqual([
     "pending",
     "pending",
   ]);
   lighter.exchange.pace = "executed";
-  const again = await depository.send(transfer);
-  expect(again).not.toBe(late);
+  const resent = await depository.send(transfer);
+  expect(resent).not.toBe(expired);
   expect(await statusOf(source, payload)).toBe("executed");
-  expect(await statusOf(source, payload, late)).toBe("executed");
+  expect(await statusOf(source, payload, expired)).toBe("executed");
 });
 
 test("expires a withdrawal once another transfer has used its nonce", async () => {
   const source = sourceOf();
   const { transfer, payload } = aPayout();
   lighter.exchange.pace = "committed";
-  const other = await another();
+  const otherHash = await sendOtherTransfer();
   expect(await statusOf(source, payload)).toBe("pending");
-  lighter.exchange.settle(other);
-  expect([await statusOf(source, payload), await statusOf(source, payload, other)]).toEqual([
+  lighter.exchange.settle(otherHash);
+  expect([await statusOf(source, payload), await statusOf(source, payload, otherHash)]).toEqual([
     "expired",
     "expired",
   ]);
@@ -237,12 +248,12 @@ test("expires a withdrawal that failed in a block once that block is settled and
   lighter.exchange.fail(failed);
   expect(await statusOf(source, payload, failed)).toBe("pending");
   lighter.exchange.pace = "committed";
-  const later = await another();
+  const laterHash = await sendOtherTransfer();
   expect(await statusOf(source, payload)).toBe("pending");
-  lighter.exchange.settle(later);
+  lighter.exchange.settle(laterHash);
   expect(await statusOf(source, payload)).toBe("expired");
-  const blind = sourceOf({ lighter: { explorerApiUrl: undefined, exchangeChainId: 304n } });
-  expect(await statusOf(blind, payload, failed)).toBe("pending");
+  const withoutExplorer = sourceOf({ lighter: { explorerApiUrl: undefined, exchangeChainId: 304n } });
+  expect(await statusOf(withoutExplorer, payload, failed)).toBe("pending");
 });
 
 test("an explorer that hides or invents transfers, or lags, can only keep a withdrawal pending", async () => {
@@ -252,49 +263,54 @@ test("an explorer that hides or invents transfers, or lags, can only keep a with
   lighter.exchange.reject(rejected);
   lighter.exchange.passTime(1_000);
   lighter.exchange.pace = "executed";
-  const paid = await depository.send(transfer);
-  await another();
-  const logs = (change: (lines: Record<string, unknown>[]) => unknown) => (path: string, body: string) =>
-    path.startsWith("/explorer")
-      ? JSON.stringify(change(JSON.parse(body) as Record<string, unknown>[]))
-      : body;
+  const paidHash = await depository.send(transfer);
+  await sendOtherTransfer();
+  const rewriteLogs =
+    (change: (lines: Record<string, unknown>[]) => unknown) => (path: string, body: string) =>
+      path.startsWith("/explorer")
+        ? JSON.stringify(change(JSON.parse(body) as Record<string, unknown>[]))
+        : body;
   const lies = [
-    logs((lines) => lines.filter(({ hash }) => hash !== paid)),
-    logs((lines) => lines.map((line) => (line["hash"] === paid ? { ...line, hash: "00".repeat(40) } : line))),
-    logs((lines) => lines.filter(({ hash }) => hash !== paid).map((line) => ({ ...line, status: "failed" }))),
-    logs(() => []),
+    rewriteLogs((lines) => lines.filter(({ hash }) => hash !== paidHash)),
+    rewriteLogs((lines) =>
+      lines.map((line) => (line["hash"] === paidHash ? { ...line, hash: "00".repeat(40) } : line)),
+    ),
+    rewriteLogs((lines) =>
+      lines.filter(({ hash }) => hash !== paidHash).map((line) => ({ ...line, status: "failed" })),
+    ),
+    rewriteLogs(() => []),
   ];
   for (const lie of lies) {
     lighter.faults.rewrite = lie;
     const source = sourceOf();
     expect(await statusOf(source, payload)).toBe("pending");
     expect(await statusOf(source, payload, rejected)).toBe("pending");
-    expect(await statusOf(source, payload, paid)).toBe("executed");
+    expect(await statusOf(source, payload, paidHash)).toBe("executed");
   }
   lighter.faults.rewrite = (path, body) => (path.startsWith("/explorer") ? "<html>" : body);
   await expect(sourceOf().withdrawal(payload, undefined)).rejects.toMatchObject({ kind: "garbage" });
 });
 
 test("without an explorer, finds an execution only if the request names its transaction", async () => {
-  const blind = sourceOf({ lighter: { explorerApiUrl: undefined, exchangeChainId: 304n } });
+  const withoutExplorer = sourceOf({ lighter: { explorerApiUrl: undefined, exchangeChainId: 304n } });
   const { transfer, payload } = aPayout();
   const hash = await depository.send(transfer);
-  expect([await statusOf(blind, payload), await statusOf(blind, payload, hash)]).toEqual([
+  expect([await statusOf(withoutExplorer, payload), await statusOf(withoutExplorer, payload, hash)]).toEqual([
     "pending",
     "executed",
   ]);
   const next = aPayout({ nonce: 1n });
-  const other = await another();
-  expect([await statusOf(blind, next.payload), await statusOf(blind, next.payload, other)]).toEqual([
-    "pending",
-    "expired",
-  ]);
+  const otherHash = await sendOtherTransfer();
+  expect([
+    await statusOf(withoutExplorer, next.payload),
+    await statusOf(withoutExplorer, next.payload, otherHash),
+  ]).toEqual(["pending", "expired"]);
 });
 
 test("a long history is searched page by page", async () => {
   const { transfer, payload } = aPayout();
   await depository.send(transfer);
-  for (let sent = 0; sent < 120; sent += 1) await another();
+  for (let count = 0; count < 120; count += 1) await sendOtherTransfer();
   expect(await statusOf(sourceOf(), payload)).toBe("executed");
   const onePage = sourceOf({}, { search: { maxPages: 1, maxConcurrent: 8 } });
   expect(await statusOf(onePage, payload)).toBe("pending");

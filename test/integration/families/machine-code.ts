@@ -18,12 +18,12 @@ export function eventWord(value: Address | bigint): Hex {
 }
 
 /** Code that emits the logs and then continues. */
-function emitting(logs: readonly RawLog[]): string {
+function emitCode(logs: readonly RawLog[]): string {
   return logs
     .map(({ topics, data }) => {
       const words = data.slice(2).match(/.{64}/g) ?? [];
       const stored = words
-        .map((dataWord, at) => `${push(`0x${dataWord}`)}${push(BigInt(at * 32))}52`)
+        .map((dataWord, index) => `${push(`0x${dataWord}`)}${push(BigInt(index * 32))}52`)
         .join("");
       const pushed = topics.toReversed().map(push).join("");
       return `${stored}${pushed}${push(BigInt(words.length * 32))}${push(0n)}${(0xa0 + topics.length).toString(16)}`;
@@ -32,7 +32,7 @@ function emitting(logs: readonly RawLog[]): string {
 }
 
 /** Code that creates a contract with this code. */
-function creating(code: string): Hex {
+function creationCode(code: string): Hex {
   const length = (code.length / 2).toString(16).padStart(4, "0");
   return `0x61${length}600e60003961${length}6000f3${code}`;
 }
@@ -41,12 +41,12 @@ const returnWord = (value: bigint): string => `${push(value)}60005260206000f3`;
 
 /** Code that emits the logs on any call. */
 export function emitterCode(logs: readonly RawLog[]): Hex {
-  return creating(`${emitting(logs)}00`);
+  return creationCode(`${emitCode(logs)}00`);
 }
 
 /** Code that self-destructs on any call. `heir` gets its balance. */
 export function selfDestructCode(heir: Address): Hex {
-  return creating(`73${heir.slice(2)}ff`);
+  return creationCode(`73${heir.slice(2)}ff`);
 }
 
 /**
@@ -54,17 +54,17 @@ export function selfDestructCode(heir: Address): Hex {
  * first `transferFrom` emits the given logs.
  */
 export function pretendingToken(amount: bigint, logs: readonly RawLog[]): Hex {
-  const at = (offset: number): string => offset.toString(16).padStart(4, "0");
+  const hexOffset = (offset: number): string => offset.toString(16).padStart(4, "0");
   // Long calldata is a `transferFrom`: jumps to the second part. Otherwise returns `amount` times the number
   // of `transferFrom` calls.
   const jumpIfTransfer = `6063361161${"????"}57`;
   const returnBalance = `600054${push(amount)}0260005260206000f3`;
-  const second = (jumpIfTransfer.length + returnBalance.length) / 2;
+  const transferOffset = (jumpIfTransfer.length + returnBalance.length) / 2;
   // Counts the calls, and emits only on the first one.
   const count = `5b600054600101806000556001141561${"!!!!"}57`;
-  const emitted = emitting(logs);
-  const end = second + (count.length + emitted.length) / 2;
-  return creating(
-    `${jumpIfTransfer.replace("????", at(second))}${returnBalance}${count.replace("!!!!", at(end))}${emitted}5b${returnWord(1n)}`,
+  const emitted = emitCode(logs);
+  const end = transferOffset + (count.length + emitted.length) / 2;
+  return creationCode(
+    `${jumpIfTransfer.replace("????", hexOffset(transferOffset))}${returnBalance}${count.replace("!!!!", hexOffset(end))}${emitted}5b${returnWord(1n)}`,
   );
 }

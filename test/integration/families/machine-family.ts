@@ -69,29 +69,29 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
   const { depository, router, multicall3, token, feeToken, accounts, format, send } = machine;
   const { user, solver, alice } = accounts;
   const bob: Address = `0x${"b0b".padStart(40, "5")}`;
-  const opened: { close(): Promise<void> }[] = [];
+  const resources: { close(): Promise<void> }[] = [];
   let nonces = 0n;
 
   const logIndex = async (id: string, topic: Hex, nth = 0): Promise<string> => {
     const { logs } = await machine.receipt(id);
-    const found = logs.filter(({ topics }) => topics[0] === topic)[nth];
-    if (found === undefined) throw new Error("the transaction lacks the event");
-    return BigInt(found.logIndex).toString();
+    const log = logs.filter(({ topics }) => topics[0] === topic)[nth];
+    if (log === undefined) throw new Error("the transaction lacks the event");
+    return BigInt(log.logIndex).toString();
   };
   const erc20 = (functionName: "transfer", to: Address, amount: bigint): Hex =>
     encodeFunctionData({ abi: erc20Abi, functionName, args: [to, amount] });
   const transferFrom = (from: Address, to: Address, amount: bigint): Hex =>
     encodeFunctionData({ abi: erc20Abi, functionName: "transferFrom", args: [from, to, amount] });
-  const machineOf = (text: string): Address =>
+  const evmAddressOf = (text: string): Address =>
     [...Object.values(accounts), bob, NATIVE_CURRENCY as Address, token, feeToken].find(
       (address) => format(address) === text,
     ) ?? (text as Address);
-  const depositErc20 = (of: Address, amount: bigint, id: Hex32): Call => ({
+  const depositErc20 = (currency: Address, amount: bigint, id: Hex32): Call => ({
     to: depository,
     data: encodeFunctionData({
       abi: depositoryAbi,
       functionName: "depositErc20",
-      args: [user, of, amount, id],
+      args: [user, currency, amount, id],
     }),
   });
   const depositNative = (amount: bigint, id: Hex32): Call => ({
@@ -100,7 +100,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     value: amount,
   });
   /** One transaction that makes several calls atomically. */
-  const together = (calls: readonly (Call & { readonly mayFail?: boolean })[]): Call => ({
+  const multicall = (calls: readonly (Call & { readonly mayFail?: boolean })[]): Call => ({
     to: multicall3,
     value: calls.reduce((sum, { value = 0n }) => sum + value, 0n),
     data: encodeFunctionData({
@@ -116,7 +116,10 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       ],
     }),
   });
-  const named = (call: Call, orderId: Hex32): Call => ({ ...call, data: withOrderId(call.data, orderId) });
+  const appendOrderId = (call: Call, orderId: Hex32): Call => ({
+    ...call,
+    data: withOrderId(call.data, orderId),
+  });
   const deposit = (
     index: string,
     depositId: Hex32 | undefined,
@@ -129,30 +132,30 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     depositId,
   });
   /** A direct transfer by the user, with bytes appended to its input. */
-  const direct = async (behind: string): Promise<string> =>
-    await send("user", { to: token, data: `${erc20("transfer", depository, AMOUNT)}${behind}` });
+  const sendDirectly = async (suffix: string): Promise<string> =>
+    await send("user", { to: token, data: `${erc20("transfer", depository, AMOUNT)}${suffix}` });
 
-  const front = async (fault: Fault): Promise<readonly string[]> => {
+  const urlsBehindFault = async (fault: Fault): Promise<readonly string[]> => {
     const fronts: FaultyFronts = await startFaultyFronts(machine.urls);
     fronts.begin(() => fault);
-    opened.push(fronts);
+    resources.push(fronts);
     return fronts.urls;
   };
-  const timeless = async (): Promise<readonly string[]> =>
-    await front({ answer: (json) => without(json, TIMES) });
+  const urlsWithoutTime = async (): Promise<readonly string[]> =>
+    await urlsBehindFault({ answer: (json) => without(json, TIMES) });
 
   const requestOf = (
-    wanted: WithdrawalPlan,
+    plan: WithdrawalPlan,
     expiration: bigint,
     changes: Partial<EvmCall> = {},
   ): EvmCallRequest => {
-    const recipient = machineOf(wanted.recipient);
-    const currency = machineOf(wanted.currency);
+    const recipient = evmAddressOf(plan.recipient);
+    const currency = evmAddressOf(plan.currency);
     const call: EvmCall =
       currency === NATIVE_CURRENCY
-        ? { to: recipient, data: "0x", value: wanted.amount, allowFailure: false }
-        : { to: currency, data: erc20("transfer", recipient, wanted.amount), value: 0n, allowFailure: false };
-    return { calls: [{ ...call, ...changes }], nonce: BigInt(wanted.address), expiration };
+        ? { to: recipient, data: "0x", value: plan.amount, allowFailure: false }
+        : { to: currency, data: erc20("transfer", recipient, plan.amount), value: 0n, allowFailure: false };
+    return { calls: [{ ...call, ...changes }], nonce: BigInt(plan.address), expiration };
   };
   const idOf = (request: EvmCallRequest): Hex32 =>
     hashStruct({
@@ -160,39 +163,39 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       types: callRequestTypes,
       data: { ...request, calls: [...request.calls] },
     });
-  const made = (request: EvmCallRequest): Pick<SignedWithdrawal, "payload" | "withdrawalId"> => ({
+  const withdrawalOf = (request: EvmCallRequest): Pick<SignedWithdrawal, "payload" | "withdrawalId"> => ({
     payload: encodeEvmCallRequest(request),
     withdrawalId: idOf(request),
   });
   /** Gives the depository the amount of a withdrawal. */
-  const fundDepository = async (wanted: WithdrawalPlan): Promise<void> => {
-    const currency = machineOf(wanted.currency);
-    if (currency === NATIVE_CURRENCY) await send("user", depositNative(wanted.amount, NO_ID));
-    else await machine.mint(currency, depository, wanted.amount);
+  const fundDepository = async (plan: WithdrawalPlan): Promise<void> => {
+    const currency = evmAddressOf(plan.currency);
+    if (currency === NATIVE_CURRENCY) await send("user", depositNative(plan.amount, NO_ID));
+    else await machine.mint(currency, depository, plan.amount);
   };
-  const carryOut = async (request: EvmCallRequest): Promise<string> => {
+  const execute = async (request: EvmCallRequest): Promise<string> => {
     const id = await send("solver", await machine.execution(request));
     if ((await machine.receipt(id)).status !== "0x1") throw new Error("the depository refused it");
     return id;
   };
-  const inTime = async (): Promise<bigint> => (await machine.now()) + 10_000n;
+  const futureExpiration = async (): Promise<bigint> => (await machine.now()) + 10_000n;
 
   /** A call in which the router pays from what it received. */
-  const paying = async (
+  const payingCall = async (
     { orderId, payments }: PaymentPlan,
     calls: readonly EvmCall[] = [],
   ): Promise<Call> => {
-    const paid: EvmCall[] = [];
+    const paymentCalls: EvmCall[] = [];
     let value = calls.reduce((sum, call) => sum + call.value, 0n);
     for (const { recipient, currency, amount } of payments) {
-      const to = machineOf(recipient);
-      if (machineOf(currency) === NATIVE_CURRENCY) {
-        paid.push({ ...nativeTransferCall(router, to, amount), allowFailure: false });
+      const to = evmAddressOf(recipient);
+      if (evmAddressOf(currency) === NATIVE_CURRENCY) {
+        paymentCalls.push({ ...nativeTransferCall(router, to, amount), allowFailure: false });
         value += amount;
       } else {
-        await machine.mint(machineOf(currency), router, amount);
-        paid.push({
-          to: machineOf(currency),
+        await machine.mint(evmAddressOf(currency), router, amount);
+        paymentCalls.push({
+          to: evmAddressOf(currency),
           data: erc20("transfer", to, amount),
           value: 0n,
           allowFailure: false,
@@ -200,17 +203,17 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       }
     }
     return routerCall(router, {
-      calls: [...calls, ...paid],
+      calls: [...calls, ...paymentCalls],
       refundTo: solver,
       refundTokens: [],
       value,
       orderId,
     });
   };
-  const first = ({ payments }: PaymentPlan): { to: Address; amount: bigint } => {
+  const firstPayment = ({ payments }: PaymentPlan): { to: Address; amount: bigint } => {
     const [payment] = payments;
     if (payment === undefined) throw new Error("the plan has no payment");
-    return { to: machineOf(payment.recipient), amount: payment.amount };
+    return { to: evmAddressOf(payment.recipient), amount: payment.amount };
   };
 
   const stranger = await machine.deploy(
@@ -239,24 +242,24 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     familyCases: family.familyCases,
 
     deposit: async ({ depositId, currency, amount }) => {
-      if (machineOf(currency) === NATIVE_CURRENCY) {
+      if (evmAddressOf(currency) === NATIVE_CURRENCY) {
         const transactionId = await send("user", depositNative(amount, depositId ?? NO_ID));
-        const of = { currency: NATIVE_CURRENCY as Address, amount };
-        return { transactionId, deposits: [deposit("0", depositId, of)] };
+        const fields = { currency: NATIVE_CURRENCY as Address, amount };
+        return { transactionId, deposits: [deposit("0", depositId, fields)] };
       }
-      const of = machineOf(currency);
-      const transactionId = await send("user", depositErc20(of, amount, depositId ?? NO_ID));
+      const currencyAddress = evmAddressOf(currency);
+      const transactionId = await send("user", depositErc20(currencyAddress, amount, depositId ?? NO_ID));
       const index = await logIndex(transactionId, TRANSFER);
-      return { transactionId, deposits: [deposit(index, depositId, { currency: of, amount })] };
+      return { transactionId, deposits: [deposit(index, depositId, { currency: currencyAddress, amount })] };
     },
-    pay: async (wanted) => await send("solver", await paying(wanted)),
-    withdrawal: async (wanted) => {
-      await fundDepository(wanted);
-      const expiration = await inTime();
-      const request = requestOf(wanted, expiration);
+    pay: async (plan) => await send("solver", await payingCall(plan)),
+    withdrawal: async (plan) => {
+      await fundDepository(plan);
+      const expiration = await futureExpiration();
+      const request = requestOf(plan, expiration);
       return {
-        ...made(request),
-        execute: async () => await carryOut(request),
+        ...withdrawalOf(request),
+        execute: async () => await execute(request),
         expire: async () => {
           const missing = expiration - (await machine.now()) + 1n;
           await machine.pass(Number(missing > 1n ? missing : 1n));
@@ -269,7 +272,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       twoInOne: async ([firstId, secondId]) => ({
         transactionId: await send(
           "user",
-          together([depositNative(AMOUNT, firstId), depositNative(2n * AMOUNT, secondId)]),
+          multicall([depositNative(AMOUNT, firstId), depositNative(2n * AMOUNT, secondId)]),
         ),
         deposits: [deposit("0", firstId, native()), deposit("1", secondId, native(2n * AMOUNT))],
       }),
@@ -281,7 +284,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         const transactionId = await send("user", depositNative(AMOUNT, id));
         // A lagging node repeats its first answer about the transaction.
         const remembered = await startRememberingFront(machine.urls[0] ?? "", transactionId);
-        opened.push(remembered);
+        resources.push(remembered);
         await readOnce(machine.chainAt([remembered.url], machine), transactionId);
         await machine.mine();
         await machine.reorg(2);
@@ -289,14 +292,14 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         return { transactionId, urls: [remembered.url], as: "upstream_unavailable" };
       },
       splitNode: async (id) => {
-        const other = await family.startOther("sameNetwork");
+        const otherNode = await family.startOther("sameNetwork");
         const transactionId = await send("user", depositNative(AMOUNT, id));
         // The other node is ahead on its own fork.
-        await other.pass(60);
-        await other.mine(200);
-        const balanced = await startBalancer([machine.urls[0] ?? "", other.urls[0] ?? ""]);
-        opened.push(balanced, other);
-        return { transactionId, urls: [balanced.url], as: "upstream_unavailable" };
+        await otherNode.pass(60);
+        await otherNode.mine(200);
+        const balancer = await startBalancer([machine.urls[0] ?? "", otherNode.urls[0] ?? ""]);
+        resources.push(balancer, otherNode);
+        return { transactionId, urls: [balancer.url], as: "upstream_unavailable" };
       },
       failed: async (id) => ({
         // The depository has no allowance for the token.
@@ -326,8 +329,8 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         const transactionId = await send("user", depositErc20(feeToken, AMOUNT, id));
         // The log of the fee's Transfer comes first.
         const index = await logIndex(transactionId, TRANSFER, 1);
-        const of = { currency: feeToken, amount: AMOUNT - AMOUNT / 100n };
-        return { transactionId, deposits: [deposit(index, id, of)] };
+        const fields = { currency: feeToken, amount: AMOUNT - AMOUNT / 100n };
+        return { transactionId, deposits: [deposit(index, id, fields)] };
       },
       withoutTransfer: async (id) => {
         const liar = await machine.deploy(pretendingToken(AMOUNT, []));
@@ -340,12 +343,12 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         const liar = await machine.deploy(pretendingToken(AMOUNT, logs));
         const transactionId = await send(
           "user",
-          together([depositErc20(liar, AMOUNT, firstId), depositErc20(liar, AMOUNT, secondId)]),
+          multicall([depositErc20(liar, AMOUNT, firstId), depositErc20(liar, AMOUNT, secondId)]),
         );
         return { transactionId, deposits: [deposit("0", firstId, { currency: liar })] };
       },
       throughForwarder: async (id) => ({
-        transactionId: await send("solver", together([depositNative(AMOUNT, id)])),
+        transactionId: await send("solver", multicall([depositNative(AMOUNT, id)])),
         deposits: [deposit("0", id, native())],
       }),
       idElsewhere: async (id) => {
@@ -354,16 +357,16 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         await machine.mint(token, multicall3, AMOUNT);
         const inner = { to: token, data: withOrderId(erc20("transfer", depository, AMOUNT), id) };
         return {
-          transactionId: await send("user", named(together([inner]), id)),
+          transactionId: await send("user", appendOrderId(multicall([inner]), id)),
           deposits: [deposit("0", undefined, { depositor: multicall3 })],
         };
       },
       invalidIds: async () => {
         const ids = ["00".repeat(32), `${"00".repeat(16)}${"ab".repeat(16)}`, "ab".repeat(31)];
-        const all: ExpectedDeposits[] = [];
+        const deposits: ExpectedDeposits[] = [];
         for (const id of ids)
-          all.push({ transactionId: await direct(id), deposits: [deposit("0", undefined)] });
-        return all;
+          deposits.push({ transactionId: await sendDirectly(id), deposits: [deposit("0", undefined)] });
+        return deposits;
       },
       withoutDeposit: async () => {
         const to = await machine.deploy(selfDestructCode(depository));
@@ -383,96 +386,98 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
           allowFailure: false,
         };
         nonces += 1n;
-        const request = { calls: [call], nonce: nonces, expiration: await inTime() };
-        return { transactionId: await carryOut(request), as: "empty" };
+        const request = { calls: [call], nonce: nonces, expiration: await futureExpiration() };
+        return { transactionId: await execute(request), as: "empty" };
       },
       otherNetwork: async (id) => {
-        const other = await family.startOther("otherNetwork");
-        opened.push(other);
-        const transactionId = await other.send("user", {
+        const otherNetwork = await family.startOther("otherNetwork");
+        resources.push(otherNetwork);
+        const transactionId = await otherNetwork.send("user", {
           ...depositNative(AMOUNT, id),
-          to: other.depository,
+          to: otherNetwork.depository,
         });
-        await other.finalize();
-        return { transactionId, urls: other.urls, as: "upstream_unavailable" };
+        await otherNetwork.finalize();
+        return { transactionId, urls: otherNetwork.urls, as: "upstream_unavailable" };
       },
       withoutTime: async (id) => ({
         transactionId: await send("user", depositNative(AMOUNT, id)),
-        urls: await timeless(),
+        urls: await urlsWithoutTime(),
         as: "upstream_unavailable",
       }),
     },
 
     payments: {
       failed: async ({ orderId, ...wanted }) => {
-        const { to } = first({ orderId, ...wanted });
+        const { to } = firstPayment({ orderId, ...wanted });
         // The amount exceeds what the router holds.
         const call = { to: token, data: erc20("transfer", to, 10n ** 30n), value: 0n };
-        const plan = { calls: [call], refundTo: solver, refundTokens: [], value: 0n, orderId };
-        return await send("solver", routerCall(router, plan));
+        const routerPlan = { calls: [call], refundTo: solver, refundTokens: [], value: 0n, orderId };
+        return await send("solver", routerCall(router, routerPlan));
       },
-      innerReverted: async (wanted) => {
-        const { to, amount } = first(wanted);
+      innerReverted: async (plan) => {
+        const { to, amount } = firstPayment(plan);
         await machine.mint(token, multicall3, amount);
-        const paid = { to: token, data: erc20("transfer", to, amount) };
+        const payment = { to: token, data: erc20("transfer", to, amount) };
         const failing = { to: token, data: erc20("transfer", to, 10n ** 30n) };
-        const undone = { ...together([paid, failing]), mayFail: true };
-        return await send("solver", named(together([undone]), wanted.orderId));
+        const revertedCall = { ...multicall([payment, failing]), mayFail: true };
+        return await send("solver", appendOrderId(multicall([revertedCall]), plan.orderId));
       },
       forTwoOrders: async (ids, { recipient, amount }) => {
         await machine.mint(token, solver, amount);
-        const call = { to: token, data: erc20("transfer", machineOf(recipient), amount) };
+        const call = { to: token, data: erc20("transfer", evmAddressOf(recipient), amount) };
         return await family.payNamingTwo(ids, call);
       },
-      returnedByRecipient: async (wanted) => {
-        const { to, amount } = first(wanted);
+      returnedByRecipient: async (plan) => {
+        const { to, amount } = firstPayment(plan);
         if (to !== alice) throw new Error("only Alice approved the transfer back");
         await machine.mint(token, multicall3, amount);
-        const paid = { to: token, data: erc20("transfer", alice, amount) };
+        const payment = { to: token, data: erc20("transfer", alice, amount) };
         const back = { to: token, data: transferFrom(alice, multicall3, 1n) };
-        return await send("solver", named(together([paid, back]), wanted.orderId));
+        return await send("solver", appendOrderId(multicall([payment, back]), plan.orderId));
       },
       reportedByStranger: async ({ orderId }) => await send("solver", { to: stranger, data: orderId }),
       strangersExtraData: encodeFillContract(stranger),
       calls: {
         encoded: [encodeOrderCall(orderCalls[0]), encodeOrderCall(orderCalls[1])],
-        pay: async (wanted, which) => {
-          const made = which.flatMap((at) => orderCalls[at] ?? []);
-          return await send("solver", await paying(wanted, made));
+        pay: async (plan, indices) => {
+          const calls = indices.flatMap((index) => orderCalls[index] ?? []);
+          return await send("solver", await payingCall(plan, calls));
         },
       },
-      withoutTime: async (wanted) => ({
-        transactionId: await send("solver", await paying(wanted)),
-        urls: await timeless(),
+      withoutTime: async (plan) => ({
+        transactionId: await send("solver", await payingCall(plan)),
+        urls: await urlsWithoutTime(),
       }),
-      idElsewhere: async (wanted) => {
-        const { data, ...call } = await paying(wanted);
+      idElsewhere: async (plan) => {
+        const { data, ...call } = await payingCall(plan);
         return await send("solver", { ...call, data: withOrderId(data, OTHER_ORDER) });
       },
     },
 
     withdrawals: {
-      failedInside: async (wanted) => {
+      failedInside: async (plan) => {
         // The depository has less than this amount, and the call may fail.
-        const request = requestOf({ ...wanted, amount: 10n ** 30n }, await inTime(), { allowFailure: true });
-        await carryOut(request);
-        return made(request);
+        const request = requestOf({ ...plan, amount: 10n ** 30n }, await futureExpiration(), {
+          allowFailure: true,
+        });
+        await execute(request);
+        return withdrawalOf(request);
       },
-      otherOutputs: async (wanted) => {
-        const expiration = await inTime();
-        await fundDepository(wanted);
-        await carryOut(requestOf({ ...wanted, recipient: format(bob) }, expiration));
-        return made(requestOf(wanted, expiration));
+      otherOutputs: async (plan) => {
+        const expiration = await futureExpiration();
+        await fundDepository(plan);
+        await execute(requestOf({ ...plan, recipient: format(bob) }, expiration));
+        return withdrawalOf(requestOf(plan, expiration));
       },
-      expiryNotFinal: async (wanted) => {
+      expiryNotFinal: async (plan) => {
         await machine.finalize();
         const expiration = (await machine.now()) + 100n;
         await machine.pass(200);
-        return made(requestOf(wanted, expiration));
+        return withdrawalOf(requestOf(plan, expiration));
       },
-      malformed: async (wanted) => {
-        const { payload } = made(requestOf(wanted, await inTime()));
-        const request = requestOf(wanted, await inTime());
+      malformed: async (plan) => {
+        const { payload } = withdrawalOf(requestOf(plan, await futureExpiration()));
+        const request = requestOf(plan, await futureExpiration());
         return [
           "0x",
           payload.slice(0, -64) as Hex,
@@ -484,7 +489,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     },
 
     close: async () => {
-      for (const resource of opened) await resource.close();
+      for (const resource of resources) await resource.close();
       await machine.close();
     },
   };
@@ -509,6 +514,6 @@ function words(...values: readonly (Hex | bigint)[]): Hex {
 function without(json: unknown, names: readonly string[]): unknown {
   if (Array.isArray(json)) return json.map((part: unknown) => without(part, names));
   if (typeof json !== "object" || json === null) return json;
-  const kept = Object.entries(json).filter(([name]) => !names.includes(name));
-  return Object.fromEntries(kept.map(([name, value]) => [name, without(value, names)]));
+  const remaining = Object.entries(json).filter(([name]) => !names.includes(name));
+  return Object.fromEntries(remaining.map(([name, value]) => [name, without(value, names)]));
 }

@@ -118,7 +118,7 @@ const MAX_GAS = "0x4c4b40";
 export async function withContracts(base: MachineBase): Promise<Machine> {
   const { rpc, accounts } = base;
   const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`;
-  const mined = async (hash: unknown): Promise<{ contractAddress: Hex | null; status: Hex }> => {
+  const waitUntilMined = async (hash: unknown): Promise<{ contractAddress: Hex | null; status: Hex }> => {
     for (let tries = 0; tries < 500; tries++) {
       const receipt = await rpc("eth_getTransactionReceipt", [hash]);
       if (receipt !== null) return receipt as { contractAddress: Hex | null; status: Hex };
@@ -126,23 +126,23 @@ export async function withContracts(base: MachineBase): Promise<Machine> {
     }
     throw new Error(`${String(hash)} was not mined`);
   };
-  const asAllocator = async (transaction: object): Promise<{ contractAddress: Hex | null }> => {
+  const sendAsAllocator = async (transaction: object): Promise<{ contractAddress: Hex | null }> => {
     const hash = await rpc("eth_sendTransaction", [
       { from: allocator.address, gas: MAX_GAS, ...transaction },
     ]);
-    const receipt = await mined(hash);
+    const receipt = await waitUntilMined(hash);
     if (receipt.status !== "0x1") throw new Error("a set-up transaction failed");
     return receipt;
   };
   const deploy = async (data: Hex): Promise<Address> => {
-    const { contractAddress } = await asAllocator({ data });
+    const { contractAddress } = await sendAsAllocator({ data });
     if (contractAddress === null) throw new Error("nothing was deployed");
     return contractAddress.toLowerCase() as Address;
   };
   const mine = async (blocks = 1): Promise<void> => void (await rpc("anvil_mine", [quantity(blocks)]));
   const mint = async (token: Address, holder: Address, amount: bigint): Promise<void> => {
     const data = encodeFunctionData({ abi: testTokenAbi, functionName: "mint", args: [holder, amount] });
-    await asAllocator({ to: token, data });
+    await sendAsAllocator({ to: token, data });
   };
   const fund = async (account: Address, amount: bigint): Promise<void> =>
     void (await rpc("anvil_setBalance", [account, quantity(amount)]));

@@ -41,24 +41,24 @@ const ZERO_ID: Hex32 = `0x${"00".repeat(32)}`;
 export async function startSolanaFamily(): Promise<FamilyWorld> {
   const world = await startSolanaWorld();
   const { node, depository: at, user, solver, recipients, token, feeToken, forwarder } = world;
-  const [first] = recipients;
-  const open: { close(): Promise<void> }[] = [];
-  const front = async (options: Parameters<typeof startSolanaFront>[1]): Promise<SolanaFront> => {
-    const started = await startSolanaFront(node.url, options);
-    open.push(started);
-    return started;
+  const [firstRecipient] = recipients;
+  const resources: { close(): Promise<void> }[] = [];
+  const openFront = async (options: Parameters<typeof startSolanaFront>[1]): Promise<SolanaFront> => {
+    const solanaFront = await startSolanaFront(node.url, options);
+    resources.push(solanaFront);
+    return solanaFront;
   };
   // Withdrawals are paid from these deposits.
   for (const currency of [NATIVE, token.mint])
     await world.send(user, [await world.deposit({ id: ZERO_ID, amount: 10n ** 11n, currency })]);
-  const other = await createDepository(node, {
+  const otherDepository = await createDepository(node, {
     owner: await solanaKey(),
     allocator: await solanaKey(),
     program: (await solanaKey()).address,
   });
   node.controls.finalize();
 
-  const made = (
+  const depositResult = (
     transactionId: string,
     deposit: Partial<ExpectedDeposits["deposits"][number]>,
   ): ExpectedDeposits => ({
@@ -74,20 +74,22 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       },
     ],
   });
-  const depositing = async (id: Hex32, fields: Partial<Parameters<typeof world.deposit>[0]> = {}) =>
+  const depositInstruction = async (id: Hex32, fields: Partial<Parameters<typeof world.deposit>[0]> = {}) =>
     await world.deposit({ id, amount: AMOUNT, currency: token.mint, ...fields });
 
-  const payments = async (plan: Pick<PaymentPlan, "payments">): Promise<readonly PlainInstruction[]> => {
-    const all: PlainInstruction[] = [];
+  const paymentInstructions = async (
+    plan: Pick<PaymentPlan, "payments">,
+  ): Promise<readonly PlainInstruction[]> => {
+    const instructions: PlainInstruction[] = [];
     for (const { recipient, currency, amount } of plan.payments)
-      all.push(...(await world.transfer(solver, recipient, currency, amount)));
-    return all;
+      instructions.push(...(await world.transfer(solver, recipient, currency, amount)));
+    return instructions;
   };
   const pay = async (plan: PaymentPlan): Promise<string> =>
-    await world.send(solver, [...(await payments(plan)), memo(plan.orderId)]);
+    await world.send(solver, [...(await paymentInstructions(plan)), memo(plan.orderId)]);
   /** URLs of nodes that report no time for transactions. */
-  const withoutTime = async (): Promise<readonly string[]> => {
-    const { url } = await front({
+  const urlsWithoutTime = async (): Promise<readonly string[]> => {
+    const { url } = await openFront({
       result: ({ method }, honest) => {
         if (method === "getBlockTime") return "error";
         if (method !== "getTransaction" || honest === null) return honest;
@@ -122,7 +124,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
     family: "solana-vm",
     urls: [node.url],
     chainAt: (urls) => world.chain(urls),
-    recipients: [first.address, recipients[1].address],
+    recipients: [firstRecipient.address, recipients[1].address],
     currency: token.mint,
     otherCurrency: NATIVE,
     amount: AMOUNT,
@@ -137,35 +139,43 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
     ],
     omissibleFields: [],
     deposit: async ({ depositId, currency, amount }) =>
-      made(await world.send(user, [await depositing(depositId ?? ZERO_ID, { currency, amount })]), {
-        depositId,
-        currency,
-        amount,
-      }),
+      depositResult(
+        await world.send(user, [await depositInstruction(depositId ?? ZERO_ID, { currency, amount })]),
+        {
+          depositId,
+          currency,
+          amount,
+        },
+      ),
     pay,
     withdrawal: async (plan) => withdrawalOf(requestOf(plan)),
     finalize: async () => node.controls.finalize(),
 
     deposits: {
       twoInOne: async ([firstId, secondId]) => {
-        const second = await depositing(secondId, { currency: NATIVE });
-        const transactionId = await world.send(user, [await depositing(firstId), memo("between"), second]);
-        const [deposit] = made("", { depositId: firstId }).deposits;
+        const second = await depositInstruction(secondId, { currency: NATIVE });
+        const transactionId = await world.send(user, [
+          await depositInstruction(firstId),
+          memo("between"),
+          second,
+        ]);
+        const [deposit] = depositResult("", { depositId: firstId }).deposits;
         if (deposit === undefined) throw new Error("unreachable");
         return {
           transactionId,
           deposits: [deposit, { ...deposit, index: "2", currency: NATIVE, depositId: secondId }],
         };
       },
-      none: async () => empty(await world.send(solver, [lamportTransfer(solver.address, first.address, 1n)])),
+      none: async () =>
+        empty(await world.send(solver, [lamportTransfer(solver.address, firstRecipient.address, 1n)])),
       orphaned: async (id) => {
         const slot = node.controls.slot();
-        const transactionId = await world.send(user, [await depositing(id)]);
+        const transactionId = await world.send(user, [await depositInstruction(id)]);
         node.controls.dropFrom(slot);
         return { transactionId, as: "not_found" };
       },
       splitNode: async (id) => {
-        const { url } = await front({
+        const { url } = await openFront({
           // The node answers with its newest state, regardless of the requested commitment.
           question: ({ method, params }) =>
             method === "getTransaction"
@@ -173,21 +183,22 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
               : { method, params },
         });
         return {
-          transactionId: await world.send(user, [await depositing(id)]),
+          transactionId: await world.send(user, [await depositInstruction(id)]),
           urls: [url],
           as: "not_final",
         };
       },
       failed: async (id) => ({
-        transactionId: await world.send(user, [await depositing(id), failingInstruction(user)], {
+        transactionId: await world.send(user, [await depositInstruction(id), failingInstruction(user)], {
           skipPreflight: true,
         }),
         as: "rejected",
       }),
-      lookAlike: async (id) => empty(await world.send(user, [await depositing(id, { into: other })])),
+      lookAlike: async (id) =>
+        empty(await world.send(user, [await depositInstruction(id, { into: otherDepository })])),
       lyingToken: not("the two token programs keep tokens, and the depository accepts no others"),
       feeOnTransfer: async (id) =>
-        made(await world.send(user, [await depositing(id, { currency: feeToken.mint })]), {
+        depositResult(await world.send(user, [await depositInstruction(id, { currency: feeToken.mint })]), {
           currency: feeToken.mint,
           amount: AMOUNT - AMOUNT / 100n,
           depositId: id,
@@ -196,49 +207,54 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         // Another program logs a deposit in the same format, and lamports arrive in the real vault.
         empty(
           await world.send(user, [
-            await depositing(id, { into: other, currency: NATIVE }),
+            await depositInstruction(id, { into: otherDepository, currency: NATIVE }),
             lamportTransfer(user.address, at.vault, AMOUNT),
           ]),
         ),
       reportedTwice: not("each call logs exactly what it moves"),
       throughForwarder: async (id) => {
-        const call = await depositing(id, { depositor: first.address });
+        const call = await depositInstruction(id, { depositor: firstRecipient.address });
         const transactionId = await world.send(user, [forwardInstruction(forwarder, call)]);
         // The only top-level instruction of the transaction is the forwarder's.
-        return made(transactionId, { index: "1", depositor: first.address, depositId: id });
+        return depositResult(transactionId, { index: "1", depositor: firstRecipient.address, depositId: id });
       },
       idElsewhere: async (id) =>
-        made(await world.send(user, [memo(id), await depositing(ZERO_ID)]), { index: "1" }),
-      invalidIds: async () => [made(await world.send(user, [await depositing(ZERO_ID)]), {})],
+        depositResult(await world.send(user, [memo(id), await depositInstruction(ZERO_ID)]), { index: "1" }),
+      invalidIds: async () => [
+        depositResult(await world.send(user, [await depositInstruction(ZERO_ID)]), {}),
+      ],
       withoutDeposit: async () => {
         const [, transfer] = await world.transfer(user, at.vault, token.mint, AMOUNT);
-        return made(await world.send(user, [computePrice(), ...(transfer ? [transfer] : [])]), {});
+        return depositResult(await world.send(user, [computePrice(), ...(transfer ? [transfer] : [])]), {});
       },
       plainWithId: async (id) =>
         empty(await world.send(user, [lamportTransfer(user.address, at.vault, AMOUNT), memo(id)])),
       ownTransfer: async () => {
-        const toItself = world.request({ recipient: at.vault });
-        const transactionId = await world.send(solver, await world.execution(toItself), {
+        const requestToVault = world.request({ recipient: at.vault });
+        const transactionId = await world.send(solver, await world.execution(requestToVault), {
           skipPreflight: true,
         });
         return { transactionId, as: "rejected" };
       },
       otherNetwork: async (id): Promise<NoDeposit> => {
-        const elsewhere = await startSolana({ slotMs: 0, finalityLag: 1, genesisHash: "E".repeat(43) });
-        open.push(elsewhere);
-        await askNode(elsewhere.url, "requestAirdrop", [user.address, 10_000_000_000]);
-        const twin = await createDepository(elsewhere, { owner: at.owner, allocator: at.allocator });
+        const otherCluster = await startSolana({ slotMs: 0, finalityLag: 1, genesisHash: "E".repeat(43) });
+        resources.push(otherCluster);
+        await askNode(otherCluster.url, "requestAirdrop", [user.address, 10_000_000_000]);
+        const twinDepository = await createDepository(otherCluster, {
+          owner: at.owner,
+          allocator: at.allocator,
+        });
         const transactionId = await sendInstructions(
-          elsewhere.url,
+          otherCluster.url,
           [user],
-          [await world.deposit({ id, amount: AMOUNT, into: twin })],
+          [await world.deposit({ id, amount: AMOUNT, into: twinDepository })],
         );
-        elsewhere.controls.finalize();
-        return { transactionId, urls: [elsewhere.url], as: "upstream_unavailable" };
+        otherCluster.controls.finalize();
+        return { transactionId, urls: [otherCluster.url], as: "upstream_unavailable" };
       },
       withoutTime: async (id) => ({
-        transactionId: await world.send(user, [await depositing(id)]),
-        urls: await withoutTime(),
+        transactionId: await world.send(user, [await depositInstruction(id)]),
+        urls: await urlsWithoutTime(),
         as: "upstream_unavailable",
       }),
     },
@@ -247,7 +263,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       failed: async (plan) =>
         await world.send(
           solver,
-          [...(await payments(plan)), memo(plan.orderId), failingInstruction(solver)],
+          [...(await paymentInstructions(plan)), memo(plan.orderId), failingInstruction(solver)],
           {
             skipPreflight: true,
           },
@@ -255,26 +271,26 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       innerReverted: not("an inner failure reverts its whole transaction"),
       forTwoOrders: async ([firstId, secondId], payment) =>
         await world.send(solver, [
-          ...(await payments({ payments: [payment] })),
+          ...(await paymentInstructions({ payments: [payment] })),
           memo(firstId),
           memo(secondId),
         ]),
       returnedByRecipient: async (plan) =>
         await world.send(
-          [solver, first],
+          [solver, firstRecipient],
           [
-            ...(await payments(plan)),
-            ...(await world.transfer(first, solver.address, token.mint, AMOUNT)),
+            ...(await paymentInstructions(plan)),
+            ...(await world.transfer(firstRecipient, solver.address, token.mint, AMOUNT)),
             memo(plan.orderId),
           ],
         ),
       reportedByStranger: not("payments are proven by balances, not by events"),
       strangersExtraData: "0x",
       calls: not("programs are called by instructions, which an order of this family cannot contain"),
-      withoutTime: async (plan) => ({ transactionId: await pay(plan), urls: await withoutTime() }),
+      withoutTime: async (plan) => ({ transactionId: await pay(plan), urls: await urlsWithoutTime() }),
       idElsewhere: async ({ orderId, payments: planned }) =>
         await world.send(solver, [
-          ...(await payments({ payments: planned })),
+          ...(await paymentInstructions({ payments: planned })),
           memo(`0x${"77".repeat(32)} instead of ${orderId}`),
         ]),
     },
@@ -310,7 +326,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
               bytesOf(payloadOf({ ...request, token: NATIVE })).subarray(65),
             ]),
           ),
-          payloadOf({ ...request, vaultAddress: other.vault }),
+          payloadOf({ ...request, vaultAddress: otherDepository.vault }),
           payloadOf({ ...request, recipient: at.vault }),
           payloadOf({ ...request, amount: 0n }),
         ];
@@ -319,67 +335,70 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
 
     familyCases: {
       "a memo that holds the id and more": async (tools) => {
-        const planned = [{ recipient: first.address, currency: token.mint, amount: AMOUNT }];
-        const paidWith = async (...memos: readonly string[]): Promise<string> => {
+        const plannedPayments = [{ recipient: firstRecipient.address, currency: token.mint, amount: AMOUNT }];
+        const payWithMemos = async (...memos: readonly string[]): Promise<string> => {
           const transactionId = await world.send(solver, [
-            ...(await payments({ payments: planned })),
+            ...(await paymentInstructions({ payments: plannedPayments })),
             ...memos.map(memo),
           ]);
           node.controls.finalize();
           return transactionId;
         };
-        for (const text of [
+        for (const format of [
           (id: Hex32) => `${id} `,
           (id: Hex32) => id.slice(2),
           (id: Hex32) => `0x${id.slice(2).toUpperCase()}`,
         ])
-          await tools.refusesFill(planned, async (orderId) => await paidWith(text(orderId)));
-        await tools.refusesFill(planned, async (orderId) => await paidWith(orderId, `also ${tools.newId()}`));
-        await tools.refusesFill(planned, async (orderId) => await paidWith(orderId, orderId));
+          await tools.refusesFill(plannedPayments, async (orderId) => await payWithMemos(format(orderId)));
+        await tools.refusesFill(
+          plannedPayments,
+          async (orderId) => await payWithMemos(orderId, `also ${tools.newId()}`),
+        );
+        await tools.refusesFill(plannedPayments, async (orderId) => await payWithMemos(orderId, orderId));
         // A memo that is not an id is ignored.
-        await tools.fills(planned, async (orderId) => await paidWith("thank you", orderId));
+        await tools.fills(plannedPayments, async (orderId) => await payWithMemos("thank you", orderId));
       },
       "a deposit by a program with its own vault": async (tools) => {
-        const pdas = await depositoryAccounts(other.program);
-        const call = await depositing(tools.newId(), { into: { ...other, ...pdas } });
+        const pdas = await depositoryAccounts(otherDepository.program);
+        const call = await depositInstruction(tools.newId(), { into: { ...otherDepository, ...pdas } });
         const transactionId = await world.send(user, [forwardInstruction(forwarder, call)]);
         node.controls.finalize();
         await tools.refuses({ transactionId, as: "empty" });
       },
       "accounts from a lookup table": async (tools) => {
         const id = tools.newId();
-        const call = await depositing(id);
+        const call = await depositInstruction(id);
         const table = (await solanaKey()).address;
         const keys = call.keys.filter(({ isSigner }) => !isSigner).map(({ pubkey }) => pubkey);
         node.controls.setAccount(table, lookupTable(keys));
         node.controls.passSlots(1);
         const transactionId = await world.send(user, [call], { lookupTables: { [table]: keys } });
         node.controls.finalize();
-        await tools.attests(made(transactionId, { depositId: id }));
-        const { url } = await front({
+        await tools.attests(depositResult(transactionId, { depositId: id }));
+        const { url } = await openFront({
           result: ({ method }, honest) => {
             if (method !== "getTransaction" || honest === null) return honest;
             const { meta, ...rest } = honest as { meta: Record<string, unknown> };
-            const { loadedAddresses: _, ...shown } = meta;
-            return { ...rest, meta: shown };
+            const { loadedAddresses: _, ...remaining } = meta;
+            return { ...rest, meta: remaining };
           },
         });
         await tools.refuses({ transactionId, urls: [url], as: "upstream_unavailable" });
       },
       "a token account that changed its owner": async (tools) => {
-        const planned = [{ recipient: first.address, currency: token.mint, amount: AMOUNT }];
-        await tools.refusesFill(planned, async (orderId) => {
+        const plannedPayments = [{ recipient: firstRecipient.address, currency: token.mint, amount: AMOUNT }];
+        await tools.refusesFill(plannedPayments, async (orderId) => {
           const holder = await solanaKey();
           await askNode(node.url, "requestAirdrop", [holder.address, 1_000_000_000]);
           await mintTo(node.url, token, holder.address, AMOUNT);
           const account = await associatedTokenAddress(holder.address, token.mint, token.tokenProgram);
-          const data = Buffer.concat([Buffer.from([6, 2, 1]), addressBytes(first.address)]);
+          const data = Buffer.concat([Buffer.from([6, 2, 1]), addressBytes(firstRecipient.address)]);
           const keys = [
             { pubkey: account, isSigner: false, isWritable: true },
             { pubkey: holder.address, isSigner: true, isWritable: false },
           ];
-          const handOver = { programId: token.tokenProgram, keys, data };
-          const transactionId = await world.send([solver, holder], [handOver, memo(orderId)]);
+          const changeOwner = { programId: token.tokenProgram, keys, data };
+          const transactionId = await world.send([solver, holder], [changeOwner, memo(orderId)]);
           node.controls.finalize();
           return transactionId;
         });
@@ -387,8 +406,10 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         const fresh = await solanaKey();
         const target = await associatedTokenAddress(fresh.address, token.mint, token.tokenProgram);
         const source = await associatedTokenAddress(solver.address, token.mint, token.tokenProgram);
-        const toFresh = [{ ...planned[0], recipient: fresh.address, currency: token.mint, amount: AMOUNT }];
-        await tools.fills(toFresh, async (orderId) => {
+        const paymentsToFresh = [
+          { ...plannedPayments[0], recipient: fresh.address, currency: token.mint, amount: AMOUNT },
+        ];
+        await tools.fills(paymentsToFresh, async (orderId) => {
           const transactionId = await world.send(solver, [
             createTokensInstruction(solver.address, target, fresh.address, token),
             tokenTransfer(token, source, target, solver.address, AMOUNT),
@@ -400,7 +421,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       },
     },
     close: async () => {
-      for (const resource of [world, ...open]) await resource.close();
+      for (const resource of [world, ...resources]) await resource.close();
     },
   };
 }

@@ -39,7 +39,7 @@ let world: SolanaWorld;
 let connection: PayingConnection;
 const faults: unknown[] = [];
 const bytes = (text: string): Hex => encodeAddress("solana-vm", text);
-const id = (byte: number): Hex32 => `0x${byte.toString(16).padStart(2, "0").repeat(32)}`;
+const idOf = (byte: number): Hex32 => `0x${byte.toString(16).padStart(2, "0").repeat(32)}`;
 
 beforeAll(async () => {
   world = await startSolanaWorld();
@@ -90,9 +90,9 @@ const finalize = (): void => world.node.controls.finalize();
  */
 const expire = (): void => world.node.controls.passSlots(150 + 32 + 10);
 
-async function lamports(of: string): Promise<bigint> {
+async function lamports(address: string): Promise<bigint> {
   world.node.controls.passSlots(1);
-  return world.node.controls.account(of)?.lamports ?? 0n;
+  return world.node.controls.account(address)?.lamports ?? 0n;
 }
 
 async function tokens(wallet: string, mint: string): Promise<bigint> {
@@ -107,12 +107,12 @@ function aPayment(recipient: string, fields: Partial<NonEvmPayment> = {}): NonEv
     recipient: bytes(recipient),
     currency: bytes(NATIVE),
     amount: 5_000_000n,
-    orderId: id(0x51) as OrderId,
+    orderId: idOf(0x51) as OrderId,
     ...fields,
   };
 }
 
-async function paid(payment: NonEvmPayment): Promise<NonEvmAttempt> {
+async function sendPayment(payment: NonEvmPayment): Promise<NonEvmAttempt> {
   const attempt = await connection.prepare(payment, [], []);
   expect(await connection.send(attempt)).toBe("sent");
   world.node.controls.passSlots(1);
@@ -129,31 +129,34 @@ test("reports every attestable deposit exactly once, when final, oldest first", 
   const { cursor } = await connection.arrivals(undefined);
   world.node.controls.pauseFinality();
   const deposit = async (n: number, currency: string): Promise<string> =>
-    await world.send(user, [await world.deposit({ id: id(n), amount: 7_000_000n, currency })]);
-  const native = await deposit(1, NATIVE);
-  const inTokens = await deposit(2, token.mint);
-  const withFee = await deposit(3, feeToken.mint);
+    await world.send(user, [await world.deposit({ id: idOf(n), amount: 7_000_000n, currency })]);
+  const nativeDeposit = await deposit(1, NATIVE);
+  const tokenDeposit = await deposit(2, token.mint);
+  const feeTokenDeposit = await deposit(3, feeToken.mint);
   const [, plain] = await world.transfer(user, at.vault, token.mint, 9n);
-  const direct = await world.send(user, plain === undefined ? [] : [plain]);
-  await world.send(user, [await world.deposit({ id: id(4), amount: 1n }), failingInstruction(user)], {
+  const directTransfer = await world.send(user, plain === undefined ? [] : [plain]);
+  await world.send(user, [await world.deposit({ id: idOf(4), amount: 1n }), failingInstruction(user)], {
     skipPreflight: true,
   });
   await world.send(user, [lamportTransfer(user.address, at.vault, 5n), memo("unrelated")]);
-  const twice = await world.deposit({ id: id(5), amount: 3n, currency: token.mint });
-  const through = await world.send(user, [forwardInstruction(forwarder, twice), twice]);
+  const repeatedDeposit = await world.deposit({ id: idOf(5), amount: 3n, currency: token.mint });
+  const forwardedDeposit = await world.send(user, [
+    forwardInstruction(forwarder, repeatedDeposit),
+    repeatedDeposit,
+  ]);
 
   expect((await connection.arrivals(cursor)).deposits).toEqual([]);
-  expect(await connection.arrivalsOf(transactionIdBytes("solana-vm", native) as TxHash)).toEqual({
+  expect(await connection.arrivalsOf(transactionIdBytes("solana-vm", nativeDeposit) as TxHash)).toEqual({
     kind: "notFinal",
   });
   world.node.controls.resumeFinality();
   finalize();
   const read = await connection.arrivals(cursor);
-  const reported = read.deposits.map(({ txHash, currency, amount, id: of, ordinal, logIndex }) => ({
+  const reported = read.deposits.map(({ txHash, currency, amount, id: depositId, ordinal, logIndex }) => ({
     txHash,
     currency,
     amount,
-    of,
+    of: depositId,
     ordinal,
     logIndex,
   }));
@@ -161,30 +164,30 @@ test("reports every attestable deposit exactly once, when final, oldest first", 
     signature: string,
     currency: string,
     amount: bigint,
-    of: Hex | undefined,
+    depositId: Hex | undefined,
     ordinal = 0,
     logIndex = 0,
   ) => ({
     txHash: transactionIdBytes("solana-vm", signature),
     currency: bytes(currency),
     amount,
-    of,
+    of: depositId,
     ordinal,
     logIndex,
   });
   expect(reported).toEqual([
-    expected(native, NATIVE, 7_000_000n, id(1)),
-    expected(inTokens, token.mint, 7_000_000n, id(2)),
-    expected(withFee, feeToken.mint, 6_930_000n, id(3)),
-    expected(direct, token.mint, 9n, undefined),
-    expected(through, token.mint, 3n, id(5), 0, 2),
-    expected(through, token.mint, 3n, id(5), 1, 1),
+    expected(nativeDeposit, NATIVE, 7_000_000n, idOf(1)),
+    expected(tokenDeposit, token.mint, 7_000_000n, idOf(2)),
+    expected(feeTokenDeposit, feeToken.mint, 6_930_000n, idOf(3)),
+    expected(directTransfer, token.mint, 9n, undefined),
+    expected(forwardedDeposit, token.mint, 3n, idOf(5), 0, 2),
+    expected(forwardedDeposit, token.mint, 3n, idOf(5), 1, 1),
   ]);
   expect(read.deposits[0]).toMatchObject({ depositor: bytes(user.address), sender: bytes(user.address) });
   // The same cursor returns the same deposits, and the next cursor returns none.
   expect((await connection.arrivals(cursor)).deposits).toEqual(read.deposits);
   expect((await connection.arrivals(read.cursor)).deposits).toEqual([]);
-  const arrivals = await connection.arrivalsOf(transactionIdBytes("solana-vm", withFee) as TxHash);
+  const arrivals = await connection.arrivalsOf(transactionIdBytes("solana-vm", feeTokenDeposit) as TxHash);
   expect(arrivals).toMatchObject({ kind: "final", deposits: [read.deposits[2]] });
   expect(await connection.arrivalsOf(`0x${"07".repeat(64)}` as TxHash)).toEqual({ kind: "absent" });
 });
@@ -195,7 +198,7 @@ test("a deposit that only the first of three endpoints shows waits until a secon
   try {
     finalize();
     const { cursor } = await quorumConnection.arrivals(undefined);
-    const signature = await world.send(world.user, [await world.deposit({ id: id(12), amount: 6n })]);
+    const signature = await world.send(world.user, [await world.deposit({ id: idOf(12), amount: 6n })]);
     finalize();
     // The other endpoints do not know this transaction.
     const absent = "99eUso3aSbE9tqGSTXzo3TLfKb9RkMTURrHKQ1K7Zh3BbeqPevr5E1iCbpTjqHuTFLtfxTTD5ekfVuZFzQyEQf8";
@@ -206,7 +209,7 @@ test("a deposit that only the first of three endpoints shows waits until a secon
     fronts.begin(() => undefined);
     await expect
       .poll(async () => (await quorumConnection.arrivals(cursor)).deposits, { timeout: 5_000 })
-      .toMatchObject([{ txHash, amount: 6n, id: id(12) }]);
+      .toMatchObject([{ txHash, amount: 6n, id: idOf(12) }]);
     expect(await quorumConnection.arrivalsOf(txHash)).toMatchObject({
       kind: "final",
       deposits: [{ txHash }],
@@ -227,7 +230,7 @@ function withLastHeight(json: unknown, shift: number): unknown {
   };
 }
 
-/** The answer with its blockhash, if it has one, replaced by one that no block has. */
+/** The answer with its blockhash, if it has one, replaced by a blockhash of no block. */
 function withInventedHash(json: unknown): unknown {
   const { value } = json as { readonly value?: { readonly blockhash?: string } | null };
   if (value?.blockhash === undefined) return json;
@@ -258,22 +261,22 @@ test.each<[string, (json: unknown) => unknown]>([
 
 test("does not report a transaction as dead for a last height that is too low while blocks can still contain it", async () => {
   const fronts = await startFaultyFronts([world.node.url]);
-  const lying = await aConnection(fronts.urls);
+  const lyingConnection = await aConnection(fronts.urls);
   try {
     fronts.begin(() => ({ answer: (json) => withLastHeight(json, -150) }));
-    const attempt = await lying.prepare(aPayment((await solanaKey()).address), [], []);
+    const attempt = await lyingConnection.prepare(aPayment((await solanaKey()).address), [], []);
     world.node.controls.passSlots(80);
     expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
     expire();
     expect((await connection.outcome(attempt)).kind).toBe("dead");
   } finally {
-    await lying.close();
+    await lyingConnection.close();
     await fronts.close();
   }
 });
 
 test("reports the funds at a deposit address that two of three endpoints show, regardless of the first one", async () => {
-  const key = { id: id(0x62), depositor: bytes(world.user.address), strict: true };
+  const key = { id: idOf(0x62), depositor: bytes(world.user.address), strict: true };
   const address = connection.depositAddresses?.addressOf(key) ?? "0x";
   const wallet = decodeAddress("solana-vm", address);
   await world.send(world.user, [lamportTransfer(world.user.address, wallet, 20_000_000n)]);
@@ -311,31 +314,34 @@ test("reports the funds at a deposit address that two of three endpoints show, r
 test("reads a deposit that nodes list late, and only once", async () => {
   finalize();
   const { cursor } = await connection.arrivals(undefined);
-  const early = await world.send(world.user, [await world.deposit({ id: id(9), amount: 1n })]);
-  const late = await world.send(world.user, [await world.deposit({ id: id(10), amount: 2n })]);
+  const hiddenHash = await world.send(world.user, [await world.deposit({ id: idOf(9), amount: 1n })]);
+  const listedHash = await world.send(world.user, [await world.deposit({ id: idOf(10), amount: 2n })]);
   finalize();
   world.node.controls.injectFaults(({ method }) =>
     method === "getSignaturesForAddress"
       ? {
           kind: "lie",
-          tell: (list) => (list as { signature: string }[]).filter(({ signature }) => signature !== early),
+          tell: (list) =>
+            (list as { signature: string }[]).filter(({ signature }) => signature !== hiddenHash),
         }
       : undefined,
   );
-  const first = await connection.arrivals(cursor);
-  expect(first.deposits.map(({ amount }) => amount)).toEqual([2n]);
+  const firstRead = await connection.arrivals(cursor);
+  expect(firstRead.deposits.map(({ amount }) => amount)).toEqual([2n]);
   world.node.controls.injectFaults(undefined);
   finalize();
-  const second = await connection.arrivals(first.cursor);
-  expect(second.deposits.map(({ txHash }) => txHash)).toEqual([transactionIdBytes("solana-vm", early)]);
-  expect((await connection.arrivals(second.cursor)).deposits).toEqual([]);
-  expect(late).not.toBe(early);
+  const secondRead = await connection.arrivals(firstRead.cursor);
+  expect(secondRead.deposits.map(({ txHash }) => txHash)).toEqual([
+    transactionIdBytes("solana-vm", hiddenHash),
+  ]);
+  expect((await connection.arrivals(secondRead.cursor)).deposits).toEqual([]);
+  expect(listedHash).not.toBe(hiddenHash);
 });
 
 test("a read in which one answer fails reports no deposits, and the next read reports all of them", async () => {
   finalize();
   const { cursor } = await connection.arrivals(undefined);
-  await world.send(world.user, [await world.deposit({ id: id(11), amount: 4n })]);
+  await world.send(world.user, [await world.deposit({ id: idOf(11), amount: 4n })]);
   finalize();
   for (const method of ["getSlot", "getSignaturesForAddress", "getTransaction", "getBlock"]) {
     world.node.controls.injectFaults((call) =>
@@ -352,15 +358,15 @@ test("payments of lamports and tokens are attestable, including into a token acc
   const evidence = solanaEvidence(world.chain());
   const fresh = (await solanaKey()).address;
   for (const currency of [NATIVE, world.token.mint]) {
-    const orderId = id(currency === NATIVE ? 0x61 : 0x62) as OrderId;
+    const orderId = idOf(currency === NATIVE ? 0x61 : 0x62) as OrderId;
     const payment = aPayment(fresh, { currency: bytes(currency), orderId });
     expect(await connection.refusalOf(payment)).toBeUndefined();
     const cost = await connection.paymentCost(payment.currency, payment.recipient);
     const before = await lamports(world.solver.address);
-    const attempt = await paid(payment);
+    const attempt = await sendPayment(payment);
     expect(attempt.fee).toBeLessThanOrEqual(cost);
-    const left = await lamports(world.solver.address);
-    expect(before - left - (currency === NATIVE ? payment.amount : 0n)).toBeLessThanOrEqual(attempt.fee);
+    const after = await lamports(world.solver.address);
+    expect(before - after - (currency === NATIVE ? payment.amount : 0n)).toBeLessThanOrEqual(attempt.fee);
     expect(await connection.outcome(attempt)).toMatchObject({ kind: "mined" });
     finalize();
     expect(await connection.outcome(attempt)).toMatchObject({ kind: "final" });
@@ -381,30 +387,30 @@ test("payments of lamports and tokens are attestable, including into a token acc
 });
 
 test("a transaction that is broadcast repeatedly pays once", async () => {
-  const to = (await solanaKey()).address;
-  const attempt = await paid(aPayment(to));
+  const recipient = (await solanaKey()).address;
+  const attempt = await sendPayment(aPayment(recipient));
   expect(await connection.send(attempt)).toBe("sent");
   finalize();
   expect(await connection.send(attempt)).toBe("sent");
   expire();
   await connection.send(attempt);
-  expect(await lamports(to)).toBe(5_000_000n);
+  expect(await lamports(recipient)).toBe(5_000_000n);
   expect(await connection.outcome(attempt)).toMatchObject({ kind: "final" });
 });
 
 test("equal payments have different bytes", async () => {
-  const to = (await solanaKey()).address;
+  const recipient = (await solanaKey()).address;
   const attempts = await Promise.all(
-    Array.from({ length: 4 }, async () => await connection.prepare(aPayment(to), [], [])),
+    Array.from({ length: 4 }, async () => await connection.prepare(aPayment(recipient), [], [])),
   );
   expect(new Set(attempts.map(({ txId }) => txId)).size).toBe(4);
   for (const attempt of attempts) expect(await connection.send(attempt)).toBe("sent");
-  expect(await lamports(to)).toBe(20_000_000n);
+  expect(await lamports(recipient)).toBe(20_000_000n);
 });
 
 test("a dropped payment is unseen until no block can contain it and dead afterwards, and only then is a new attempt signed", async () => {
-  const to = (await solanaKey()).address;
-  const payment = aPayment(to);
+  const recipient = (await solanaKey()).address;
+  const payment = aPayment(recipient);
   const attempt = await connection.prepare(payment, [], []);
   expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
   world.node.controls.dropTransactions(true);
@@ -422,15 +428,15 @@ test("a dropped payment is unseen until no block can contain it and dead afterwa
   expect(await connection.send(attempt)).toMatchObject({
     refused: expect.stringContaining("BlockhashNotFound"),
   });
-  await paid({ ...payment, orderId: id(0x71) as OrderId });
-  const again = await connection.prepare(payment, [attempt], []);
-  expect(await connection.send(again)).toBe("sent");
-  expect(await lamports(to)).toBe(10_000_000n);
+  await sendPayment({ ...payment, orderId: idOf(0x71) as OrderId });
+  const secondAttempt = await connection.prepare(payment, [attempt], []);
+  expect(await connection.send(secondAttempt)).toBe("sent");
+  expect(await lamports(recipient)).toBe(10_000_000n);
 });
 
 test("a completed payment is never reported as dead, even if a node omits it", async () => {
-  const to = (await solanaKey()).address;
-  const attempt = await paid(aPayment(to));
+  const recipient = (await solanaKey()).address;
+  const attempt = await sendPayment(aPayment(recipient));
   expire();
   const outcomeUnder = async (tell: (method: string) => InjectedFault | undefined): Promise<string> => {
     world.node.controls.injectFaults(({ method }) => tell(method));
@@ -441,12 +447,12 @@ test("a completed payment is never reported as dead, even if a node omits it", a
       return error instanceof RpcFault && error.kind === "pruned" ? "pruned" : "fault";
     }
   };
-  const forgotten: InjectedFault = {
+  const missingStatus: InjectedFault = {
     kind: "lie",
     tell: (honest) => ({ ...(honest as object), value: [null] }),
   };
   const noStatus = (method: string): InjectedFault | undefined =>
-    method === "getSignatureStatuses" ? forgotten : undefined;
+    method === "getSignatureStatuses" ? missingStatus : undefined;
   // If the status is missing, every later transaction of the solver is checked.
   expect(await outcomeUnder(noStatus)).toBe("final");
   for (const method of [
@@ -456,19 +462,19 @@ test("a completed payment is never reported as dead, even if a node omits it", a
     "getTransaction",
   ])
     expect(
-      await outcomeUnder((called) =>
-        called === method ? { kind: "error", code: -32005, message: "behind" } : noStatus(called),
+      await outcomeUnder((calledMethod) =>
+        calledMethod === method ? { kind: "error", code: -32005, message: "behind" } : noStatus(calledMethod),
       ),
     ).toBe("fault");
   // The node's history does not reach back to the time when the payment was signed.
   const slot = world.node.controls.slot();
   expect(
-    await outcomeUnder((called) =>
-      called === "getFirstAvailableBlock"
+    await outcomeUnder((calledMethod) =>
+      calledMethod === "getFirstAvailableBlock"
         ? { kind: "lie", tell: () => slot }
-        : called === "getSignaturesForAddress"
+        : calledMethod === "getSignaturesForAddress"
           ? { kind: "lie", tell: () => [] }
-          : noStatus(called),
+          : noStatus(calledMethod),
     ),
   ).toBe("pruned");
   world.node.controls.injectFaults(undefined);
@@ -476,12 +482,12 @@ test("a completed payment is never reported as dead, even if a node omits it", a
 });
 
 test("a payment whose block is reorged out does not count, and its transaction pays again while it is valid", async () => {
-  const to = (await solanaKey()).address;
+  const recipient = (await solanaKey()).address;
   const slot = world.node.controls.slot();
-  const attempt = await paid(aPayment(to));
+  const attempt = await sendPayment(aPayment(recipient));
   expect(await connection.outcome(attempt)).toMatchObject({ kind: "mined" });
   world.node.controls.dropFrom(slot);
-  expect(await lamports(to)).toBe(0n);
+  expect(await lamports(recipient)).toBe(0n);
   expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
   // A reorg may also have removed the payment's recent blockhash.
   if ((await connection.send(attempt)) !== "sent") {
@@ -491,12 +497,12 @@ test("a payment whose block is reorged out does not count, and its transaction p
 });
 
 test("a payment that failed in a final block is dead", async () => {
-  const poor = await solanaKey();
-  await askNode(world.node.url, "requestAirdrop", [poor.address, 20_000_000]);
+  const payer = await solanaKey();
+  await askNode(world.node.url, "requestAirdrop", [payer.address, 20_000_000]);
   finalize();
   const { chain: _, ...rest } = { chain: undefined };
   expect(rest).toEqual({});
-  const own = await payingConnection({
+  const payerConnection = await payingConnection({
     chain: {
       name: "solana",
       vmType: "svm",
@@ -506,31 +512,33 @@ test("a payment that failed in a final block is dead", async () => {
       tokens: [],
     } as unknown as NonEvmChain,
     attestation: world.chain(),
-    privateKey: `0x${Buffer.from(poor.seed).toString("hex")}`,
+    privateKey: `0x${Buffer.from(payer.seed).toString("hex")}`,
     now: () => Date.now(),
     onFault: () => undefined,
   });
-  const to = (await solanaKey()).address;
-  const attempt = await own.prepare(aPayment(to, { amount: 15_000_000n }), [], []);
+  const recipient = (await solanaKey()).address;
+  const attempt = await payerConnection.prepare(aPayment(recipient, { amount: 15_000_000n }), [], []);
   // The funds are spent first. A block still includes the payment, which fails.
-  await world.send(poor, [lamportTransfer(poor.address, world.user.address, 10_000_000n)]);
-  expect(await own.send(attempt)).toMatchObject({ refused: expect.stringContaining("InstructionError") });
+  await world.send(payer, [lamportTransfer(payer.address, world.user.address, 10_000_000n)]);
+  expect(await payerConnection.send(attempt)).toMatchObject({
+    refused: expect.stringContaining("InstructionError"),
+  });
   const raw = Buffer.from(attempt.raw.slice(2), "hex").subarray(16).toString("base64");
   await askNode(world.node.url, "sendTransaction", [raw, { encoding: "base64", skipPreflight: true }]);
-  expect(await own.outcome(attempt)).toEqual({ kind: "pending" });
+  expect(await payerConnection.outcome(attempt)).toEqual({ kind: "pending" });
   finalize();
-  expect(await own.outcome(attempt)).toMatchObject({ kind: "dead" });
-  expect(await lamports(to)).toBe(0n);
-  await own.close();
+  expect(await payerConnection.outcome(attempt)).toMatchObject({ kind: "dead" });
+  expect(await lamports(recipient)).toBe(0n);
+  await payerConnection.close();
 });
 
 test("available balances exclude what pending payments still hold", async () => {
-  const poor = await solanaKey();
-  await askNode(world.node.url, "requestAirdrop", [poor.address, 100_000_000]);
+  const payer = await solanaKey();
+  await askNode(world.node.url, "requestAirdrop", [payer.address, 100_000_000]);
   const mint = await createMint(world.node.url, { authority: world.user, decimals: 6 });
-  await mintTo(world.node.url, mint, poor.address, 10n);
+  await mintTo(world.node.url, mint, payer.address, 10n);
   finalize();
-  const own = await payingConnection({
+  const payerConnection = await payingConnection({
     chain: {
       name: "solana",
       vmType: "svm",
@@ -540,46 +548,52 @@ test("available balances exclude what pending payments still hold", async () => 
       tokens: [],
     } as unknown as NonEvmChain,
     attestation: world.chain(),
-    privateKey: `0x${Buffer.from(poor.seed).toString("hex")}`,
+    privateKey: `0x${Buffer.from(payer.seed).toString("hex")}`,
     now: () => Date.now(),
     onFault: () => undefined,
   });
   const currency = bytes(mint.mint);
   const unknown = bytes((await solanaKey()).address);
-  expect(await own.balances([bytes(NATIVE), currency, unknown])).toEqual(
+  expect(await payerConnection.balances([bytes(NATIVE), currency, unknown])).toEqual(
     new Map([
       [bytes(NATIVE), 100_000_000n],
       [currency, 10n],
       [unknown, 0n],
     ]),
   );
-  const to = world.recipients[0].address;
-  const payment = aPayment(to, { currency, amount: 6n });
-  const held = await own.prepare(payment, [], []);
-  expect(await acceptedPayments(own, held, payment)).toEqual(["itself"]);
+  const recipient = world.recipients[0].address;
+  const payment = aPayment(recipient, { currency, amount: 6n });
+  const pendingAttempt = await payerConnection.prepare(payment, [], []);
+  expect(await acceptedPayments(payerConnection, pendingAttempt, payment)).toEqual(["itself"]);
   // Another account signed the bytes.
-  expect(await acceptedPayments(connection, held, payment)).toEqual([]);
-  const lamports = aPayment(to);
-  expect(await acceptedPayments(own, await own.prepare(lamports, [], []), lamports)).toEqual(["itself"]);
-  await expect(own.prepare(aPayment(to, { currency, amount: 5n }), [], [held.raw])).rejects.toThrow(
+  expect(await acceptedPayments(connection, pendingAttempt, payment)).toEqual([]);
+  const lamportPayment = aPayment(recipient);
+  expect(
+    await acceptedPayments(
+      payerConnection,
+      await payerConnection.prepare(lamportPayment, [], []),
+      lamportPayment,
+    ),
+  ).toEqual(["itself"]);
+  await expect(
+    payerConnection.prepare(aPayment(recipient, { currency, amount: 5n }), [], [pendingAttempt.raw]),
+  ).rejects.toThrow(InsufficientInventory);
+  await payerConnection.prepare(aPayment(recipient, { currency, amount: 4n }), [], [pendingAttempt.raw]);
+  await expect(payerConnection.prepare(aPayment(recipient, { amount: 99_500_000n }), [], [])).rejects.toThrow(
     InsufficientInventory,
   );
-  await own.prepare(aPayment(to, { currency, amount: 4n }), [], [held.raw]);
-  await expect(own.prepare(aPayment(to, { amount: 99_500_000n }), [], [])).rejects.toThrow(
-    InsufficientInventory,
-  );
-  const large = await own.prepare(aPayment(to, { amount: 90_000_000n }), [], []);
-  await expect(own.prepare(aPayment(to, { amount: 9_500_000n }), [], [large.raw])).rejects.toThrow(
-    InsufficientInventory,
-  );
-  await own.close();
+  const large = await payerConnection.prepare(aPayment(recipient, { amount: 90_000_000n }), [], []);
+  await expect(
+    payerConnection.prepare(aPayment(recipient, { amount: 9_500_000n }), [], [large.raw]),
+  ).rejects.toThrow(InsufficientInventory);
+  await payerConnection.close();
 });
 
 test("a sweep is recognized by its bytes, pays the depository only, and takes its fee from the solver", async () => {
   const { depository: at, node, solver, token, feeToken, user } = world;
-  const swept = { key: { id: id(0x61), depositor: bytes(user.address), strict: false }, excess: 3n };
+  const sweep = { key: { id: idOf(0x61), depositor: bytes(user.address), strict: false }, excess: 3n };
   const { depositAddresses } = connection;
-  const wallet = decodeAddress("solana-vm", depositAddresses?.addressOf(swept.key) ?? "0x");
+  const wallet = decodeAddress("solana-vm", depositAddresses?.addressOf(sweep.key) ?? "0x");
   expect(await depositAddresses?.problem?.()).toBeUndefined();
   await world.send(user, [lamportTransfer(user.address, wallet, 20_000_000n)]);
   await mintTo(node.url, token, wallet, 10n);
@@ -587,48 +601,48 @@ test("a sweep is recognized by its bytes, pays the depository only, and takes it
     [bytes(NATIVE), 5_000_000n],
     [bytes(token.mint), 7n],
   ] as const) {
-    const payment = aPayment(at.program, { currency, amount, sweeps: swept });
+    const payment = aPayment(at.program, { currency, amount, sweeps: sweep });
     expect(await connection.refusalOf(payment)).toBeUndefined();
     const [balanceBefore, vault, vaultTokens] = [
       await lamports(solver.address),
       await lamports(at.vault),
       await tokens(at.vault, token.mint),
     ];
-    const attempt = await paid(payment);
+    const attempt = await sendPayment(payment);
     expect(await acceptedPayments(connection, attempt, payment)).toEqual(["itself"]);
-    for (const other of [
-      { ...swept, excess: 4n },
-      { ...swept, key: { ...swept.key, strict: true } },
-      { ...swept, key: { ...swept.key, id: id(0x62) } },
-      { ...swept, key: { ...swept.key, depositor: bytes(solver.address) } },
+    for (const otherSweep of [
+      { ...sweep, excess: 4n },
+      { ...sweep, key: { ...sweep.key, strict: true } },
+      { ...sweep, key: { ...sweep.key, id: idOf(0x62) } },
+      { ...sweep, key: { ...sweep.key, depositor: bytes(solver.address) } },
       undefined,
     ])
-      expect(await connection.isPayment(attempt, { ...payment, sweeps: other })).toBe(false);
-    const arrived = [(await lamports(at.vault)) - vault, (await tokens(at.vault, token.mint)) - vaultTokens];
-    expect(arrived).toEqual(currency === bytes(NATIVE) ? [5_000_003n, 0n] : [0n, 10n]);
+      expect(await connection.isPayment(attempt, { ...payment, sweeps: otherSweep })).toBe(false);
+    const received = [(await lamports(at.vault)) - vault, (await tokens(at.vault, token.mint)) - vaultTokens];
+    expect(received).toEqual(currency === bytes(NATIVE) ? [5_000_003n, 0n] : [0n, 10n]);
     // Without a priority fee the sweep costs one signature, plus the rent of the vault's token account if
     // that was missing.
     expect([5_000n, attempt.fee]).toContain(balanceBefore - (await lamports(solver.address)));
     finalize();
     expect((await connection.outcome(attempt)).kind).toBe("final");
   }
-  const elsewhere = aPayment(user.address, { sweeps: swept });
-  expect(await connection.refusalOf(elsewhere)).toMatch(/must pay the depository/);
-  await expect(connection.prepare(elsewhere, [], [])).rejects.toThrow(InsufficientInventory);
-  const withFee = aPayment(at.program, { currency: bytes(feeToken.mint), sweeps: swept });
-  expect(await connection.refusalOf(withFee)).toMatch(/transfer fee/);
+  const paymentToUser = aPayment(user.address, { sweeps: sweep });
+  expect(await connection.refusalOf(paymentToUser)).toMatch(/must pay the depository/);
+  await expect(connection.prepare(paymentToUser, [], [])).rejects.toThrow(InsufficientInventory);
+  const feeTokenPayment = aPayment(at.program, { currency: bytes(feeToken.mint), sweeps: sweep });
+  expect(await connection.refusalOf(feeTokenPayment)).toMatch(/transfer fee/);
 });
 
 test("detects another program at the address of the deposit address program", async () => {
   const { node } = world;
-  const place = await programDataAddress(LOCAL_DEPOSIT_ADDRESSES);
-  const real = node.controls.account(place);
+  const dataAddress = await programDataAddress(LOCAL_DEPOSIT_ADDRESSES);
+  const real = node.controls.account(dataAddress);
   if (real === undefined) throw new Error("the program is not deployed");
   const data = Uint8Array.from(real.data);
   data[200] = (data[200] ?? 0) ^ 1;
-  node.controls.setAccount(place, { ...real, data });
+  node.controls.setAccount(dataAddress, { ...real, data });
   expect(await connection.depositAddresses?.problem?.()).toMatch(/not the deposit address program/);
-  node.controls.setAccount(place, real);
+  node.controls.setAccount(dataAddress, real);
   expect(await connection.depositAddresses?.problem?.()).toBeUndefined();
 });
 
@@ -652,14 +666,14 @@ test("reports an invalid recipient before the payment is prepared", async () => 
   const account = await associatedTokenAddress(owner.address, token.mint, token.tokenProgram);
   const before = node.controls.account(account);
   if (before === undefined) throw new Error("the payment created no token account");
-  const changed = (at_: number, part: Uint8Array) => {
+  const patchAccount = (offset: number, part: Uint8Array) => {
     const data = Uint8Array.from(before.data);
-    data.set(part, at_);
+    data.set(part, offset);
     node.controls.setAccount(account, { ...before, data });
   };
-  changed(108, Uint8Array.of(2));
+  patchAccount(108, Uint8Array.of(2));
   expect(await refusal(owner.address, { currency: bytes(token.mint) })).toMatch(/frozen/);
-  changed(32, addressBytes(fresh));
+  patchAccount(32, addressBytes(fresh));
   expect(await refusal(owner.address, { currency: bytes(token.mint) })).toMatch(/different owner/);
   // A payment to a user's token account, or to the token's own address, would never reach the user.
   for (const invalid of [account, token.mint, at.program])
@@ -673,12 +687,12 @@ test("notifications continue until the last listener unsubscribes", async () => 
   stop();
 });
 
-function base58(of: Uint8Array): string {
+function base58(data: Uint8Array): string {
   const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-  let value = BigInt(`0x${Buffer.from(of).toString("hex")}`);
+  let value = BigInt(`0x${Buffer.from(data).toString("hex")}`);
   let text = "";
   for (; value > 0n; value /= 58n) text = `${alphabet[Number(value % 58n)]}${text}`;
-  for (const byte of of) {
+  for (const byte of data) {
     if (byte !== 0) break;
     text = `1${text}`;
   }

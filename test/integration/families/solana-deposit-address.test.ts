@@ -95,15 +95,16 @@ async function tokenSweepOf(issued: Issued, mint: LocalMint, change: Partial<Swe
 /** The instruction with another signer in place of the operator. */
 const signedBy = (instruction: PlainInstruction, key: SolanaKey): PlainInstruction => ({
   ...instruction,
-  keys: instruction.keys.map((accountMeta, at) =>
-    at === 2 ? { ...accountMeta, pubkey: key.address } : accountMeta,
+  keys: instruction.keys.map((accountMeta, index) =>
+    index === 2 ? { ...accountMeta, pubkey: key.address } : accountMeta,
   ),
 });
 
-async function lamports(of: string): Promise<bigint> {
+async function lamports(address: string): Promise<bigint> {
   world.node.controls.passSlots(1);
   return BigInt(
-    (await askNode<{ value: number }>(world.node.url, "getBalance", [of, { commitment: "processed" }])).value,
+    (await askNode<{ value: number }>(world.node.url, "getBalance", [address, { commitment: "processed" }]))
+      .value,
   );
 }
 
@@ -118,9 +119,9 @@ async function depositsOf(signature: string) {
     signature,
     { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 0 },
   ]);
-  const found = readTransaction(answer, signature);
-  if (found === undefined) throw new Error(`no transaction ${signature}`);
-  const facts = { ...found, timestamp: 0n };
+  const transaction = readTransaction(answer, signature);
+  if (transaction === undefined) throw new Error(`no transaction ${signature}`);
+  const facts = { ...transaction, timestamp: 0n };
   const reading = depositsIn(world.depository, await vaultAccountsIn(world.depository, facts), facts);
   if (reading.kind !== "read") throw new Error("the logs were not read");
   return reading.deposits.map(({ depositor, amount, depositId }) => ({ depositor, amount, depositId }));
@@ -136,9 +137,9 @@ test("sweeps lamports into the vault as a deposit for the order, and any excess 
     const signature = await world.send(operator, [sweepOf(issued, { amount: 20_000_000n, excess })]);
     expect((await lamports(world.depository.vault)) - vaultBefore).toBe(20_000_000n + excess);
     expect(await lamports(issued.address)).toBe(0n);
-    const due = [20_000_000n, ...(excess > 0n ? [excess] : [])];
+    const amounts = [20_000_000n, ...(excess > 0n ? [excess] : [])];
     expect(await depositsOf(signature)).toEqual(
-      due.map((amount) => ({ depositor: issued.from.depositor, amount, depositId: issued.from.id })),
+      amounts.map((amount) => ({ depositor: issued.from.depositor, amount, depositId: issued.from.id })),
     );
   }
 });
@@ -146,12 +147,12 @@ test("sweeps lamports into the vault as a deposit for the order, and any excess 
 test.each([
   ["one lamport", 1n],
   ["one lamport less than the rent-exempt minimum", MINIMUM - 1n],
-])("deposits the remainder too when a sweep would leave %s", async (_, rest) => {
+])("deposits the remainder too when a sweep would leave %s", async (_, remainder) => {
   const issued = issue();
-  await fund(issued, 10_000_000n + rest);
+  await fund(issued, 10_000_000n + remainder);
   const signature = await world.send(operator, [sweepOf(issued, { amount: 10_000_000n })]);
   expect(await lamports(issued.address)).toBe(0n);
-  expect((await depositsOf(signature)).map(({ amount }) => amount)).toEqual([10_000_000n, rest]);
+  expect((await depositsOf(signature)).map(({ amount }) => amount)).toEqual([10_000_000n, remainder]);
 });
 
 test("keeps a remainder of the rent-exempt minimum at the address", async () => {
@@ -173,8 +174,8 @@ test("sweeps tokens of both programs, in two deposits, and leaves the other toke
     expect((await tokens(world.depository.vault, mint)) - vaultBefore).toBe(isFee ? 5_940_000n : 6_000_000n);
     expect(await tokens(issued.address, mint)).toBe(3_000_000n);
     // The event states the amount that the vault received.
-    const arrived = isFee ? [4_950_000n, 990_000n] : [5_000_000n, 1_000_000n];
-    expect((await depositsOf(signature)).map(({ amount }) => amount)).toEqual(arrived);
+    const receivedAmounts = isFee ? [4_950_000n, 990_000n] : [5_000_000n, 1_000_000n];
+    expect((await depositsOf(signature)).map(({ amount }) => amount)).toEqual(receivedAmounts);
   }
 });
 
@@ -188,8 +189,13 @@ test("only the operator or the depository's owner can sweep", async () => {
   const keys = sweep.keys.map((key) => ({ ...key, isSigner: false }));
   await expect(world.send(stranger, [{ ...sweep, keys }])).rejects.toThrow("MissingRequiredSignature");
   // If a stranger names themselves as the operator, the seeds derive a different deposit address.
-  const own = sweepOf({ ...issued, from: { ...issued.from, operator: stranger.address } }, { amount: 1n });
-  await expect(world.send(stranger, [withKey(own, 4, issued.address)])).rejects.toThrow(custom(6001));
+  const sweepByStranger = sweepOf(
+    { ...issued, from: { ...issued.from, operator: stranger.address } },
+    { amount: 1n },
+  );
+  await expect(world.send(stranger, [withKey(sweepByStranger, 4, issued.address)])).rejects.toThrow(
+    custom(6001),
+  );
   await world.send(owner, [signedBy(sweep, owner)]);
   expect(await lamports(issued.address)).toBe(20_000_000n);
 });
@@ -197,34 +203,38 @@ test("only the operator or the depository's owner can sweep", async () => {
 test("the owner of another depository cannot sweep", async () => {
   const issued = issue();
   await fund(issued, 30_000_000n);
-  const other = await createDepository(world.node, {
+  const otherDepository = await createDepository(world.node, {
     owner: await solanaKey(),
     allocator: await solanaKey(),
     program: (await solanaKey()).address,
   });
-  const sweep = signedBy(sweepOf(issued, { amount: 10_000_000n }), other.owner);
-  await expect(world.send(other.owner, [withKey(sweep, 1, other.depository)])).rejects.toThrow(custom(6002));
+  const sweep = signedBy(sweepOf(issued, { amount: 10_000_000n }), otherDepository.owner);
   await expect(
-    world.send(other.owner, [withKey(withKey(sweep, 0, other.program), 1, other.depository)]),
+    world.send(otherDepository.owner, [withKey(sweep, 1, otherDepository.depository)]),
+  ).rejects.toThrow(custom(6002));
+  await expect(
+    world.send(otherDepository.owner, [
+      withKey(withKey(sweep, 0, otherDepository.program), 1, otherDepository.depository),
+    ]),
   ).rejects.toThrow(custom(6001));
 });
 
 test("a strict address deposits only for its own order, and an open address deposits for any order", async () => {
-  const [strict, open, another] = [issue({ strict: true }), issue(), anOrder()];
-  for (const address of [strict, open]) await fund(address, 10_000_000n);
+  const [strict, open, otherOrderId] = [issue({ strict: true }), issue(), anOrder()];
+  for (const issued of [strict, open]) await fund(issued, 10_000_000n);
   const amount = 10_000_000n;
-  await expect(world.send(operator, [sweepOf(strict, { amount, orderId: another })])).rejects.toThrow(
+  await expect(world.send(operator, [sweepOf(strict, { amount, orderId: otherOrderId })])).rejects.toThrow(
     custom(6003),
   );
   // If the instruction claims that the address is open, the seeds derive a different address.
-  const asOpen = sweepOf(
+  const claimedOpen = sweepOf(
     { ...strict, from: { ...strict.from, strict: false } },
-    { amount, orderId: another },
+    { amount, orderId: otherOrderId },
   );
-  await expect(world.send(operator, [withKey(asOpen, 4, strict.address)])).rejects.toThrow(custom(6001));
+  await expect(world.send(operator, [withKey(claimedOpen, 4, strict.address)])).rejects.toThrow(custom(6001));
   await world.send(operator, [sweepOf(strict, { amount })]);
-  const signature = await world.send(operator, [sweepOf(open, { amount, orderId: another })]);
-  expect(await depositsOf(signature)).toMatchObject([{ amount, depositId: another }]);
+  const signature = await world.send(operator, [sweepOf(open, { amount, orderId: otherOrderId })]);
+  expect(await depositsOf(signature)).toMatchObject([{ amount, depositId: otherOrderId }]);
 });
 
 test("pays into no other depository, vault or token account, and for no other depositor", async () => {
@@ -238,15 +248,15 @@ test("pays into no other depository, vault or token account, and for no other de
   await expect(world.send(operator, [withKey(sweep, 3, stranger.address)])).rejects.toThrow(custom(6001));
   // The depository refuses these accounts.
   await expect(world.send(operator, [withKey(sweep, 5, stranger.address)])).rejects.toThrow(custom(6014));
-  const [, ofTokens] = await tokenSweepOf(issued, world.token, { amount: 10n });
-  const strangers = await associatedTokenAddress(
+  const [, tokenSweep] = await tokenSweepOf(issued, world.token, { amount: 10n });
+  const strangerTokens = await associatedTokenAddress(
     stranger.address,
     world.token.mint,
     world.token.tokenProgram,
   );
   await mintTo(world.node.url, world.token, stranger.address, 1n);
-  if (ofTokens === undefined) throw new Error("expected two instructions in a token sweep");
-  await expect(world.send(operator, [withKey(ofTokens, 8, strangers)])).rejects.toThrow(custom(6010));
+  if (tokenSweep === undefined) throw new Error("expected two instructions in a token sweep");
+  await expect(world.send(operator, [withKey(tokenSweep, 8, strangerTokens)])).rejects.toThrow(custom(6010));
   expect(await lamports(issued.address)).toBe(10_000_000n);
 });
 
@@ -288,7 +298,7 @@ test("another program can call the sweep, and an emptied address can be paid aga
   }
 });
 
-const withKey = (of: PlainInstruction, index: number, pubkey: string): PlainInstruction => ({
-  ...of,
-  keys: of.keys.map((key, place) => (place === index ? { ...key, pubkey } : key)),
+const withKey = (instruction: PlainInstruction, index: number, pubkey: string): PlainInstruction => ({
+  ...instruction,
+  keys: instruction.keys.map((key, keyIndex) => (keyIndex === index ? { ...key, pubkey } : key)),
 });

@@ -41,7 +41,7 @@ let depository: LocalDepository;
 let [user, table] = [undefined, undefined] as unknown as [SolanaKey, SolanaKey];
 let token: LocalMint;
 let usdc: LocalMint;
-let taxed: LocalMint;
+let feeToken: LocalMint;
 let pools: LocalPools;
 let jupiter: RunningJupiter;
 let source: LiquiditySource;
@@ -58,10 +58,10 @@ beforeAll(async () => {
   node.controls.setAccount(user.address, account(STOCK));
   token = await createMint(node.url, { authority: owner, decimals: 5 });
   usdc = await createMint(node.url, { authority: owner, decimals: 6 });
-  taxed = await createMint(node.url, { authority: owner, decimals: 6, feeBps: 100 });
+  feeToken = await createMint(node.url, { authority: owner, decimals: 6, feeBps: 100 });
   await mintTo(node.url, token, user.address, STOCK);
-  await mintTo(node.url, taxed, user.address, STOCK);
-  const stocks = [token, usdc].map((of) => ({ of, amount: STOCK }));
+  await mintTo(node.url, feeToken, user.address, STOCK);
+  const stocks = [token, usdc].map((mint) => ({ of: mint, amount: STOCK }));
   pools = await createPools(node, stocks, { from: owner, lamports: STOCK });
   const accounts = [...pools.vaults.values(), pools.authority, usdc.mint, token.mint, depository.vault];
   node.controls.setAccount(table.address, lookupTable(accounts));
@@ -104,13 +104,13 @@ const anOrder = (): OrderId => `0x${randomBytes(32).toString("hex")}` as OrderId
 
 /** The balance of a token account. */
 function tokenBalance(tokenAccount: string): bigint {
-  const found = node.controls.account(tokenAccount);
-  return found === undefined ? 0n : Buffer.from(found.data).readBigUInt64LE(64);
+  const tokenData = node.controls.account(tokenAccount);
+  return tokenData === undefined ? 0n : Buffer.from(tokenData.data).readBigUInt64LE(64);
 }
 const tokensOf = async (wallet: string, mint: string): Promise<bigint> =>
   tokenBalance(await associatedTokens(wallet, mint));
 
-async function quoted(mode: "exactIn" | "exactOut", output: Hex, amount: bigint, input = token.mint) {
+async function quoteSwap(mode: "exactIn" | "exactOut", output: Hex, amount: bigint, input = token.mint) {
   return await source[mode](
     {
       chainId: CHAIN_ID,
@@ -126,8 +126,8 @@ async function quoted(mode: "exactIn" | "exactOut", output: Hex, amount: bigint,
 }
 
 /** The step for the user that the service builds from an answer. */
-async function stepOf(...of: Parameters<typeof depositOf>): Promise<SolanaDepositData> {
-  return (await depositOf(...of))?.data as SolanaDepositData;
+async function stepOf(...args: Parameters<typeof depositOf>): Promise<SolanaDepositData> {
+  return (await depositOf(...args))?.data as SolanaDepositData;
 }
 
 async function depositOf(answer: SwapAnswer | undefined, output: Hex, input = token.mint) {
@@ -150,10 +150,10 @@ async function depositOf(answer: SwapAnswer | undefined, output: Hex, input = to
 async function send({ instructions, addressLookupTableAddresses }: SolanaDepositData): Promise<void> {
   expect(addressLookupTableAddresses).toEqual([table.address]);
   const keys = Buffer.from(node.controls.account(table.address)?.data ?? []).subarray(56);
-  const listed = Array.from({ length: keys.length / 32 }, (_, at) =>
-    decodeAddress("solana-vm", `0x${keys.subarray(32 * at, 32 * at + 32).toString("hex")}`),
+  const addresses = Array.from({ length: keys.length / 32 }, (_, index) =>
+    decodeAddress("solana-vm", `0x${keys.subarray(32 * index, 32 * index + 32).toString("hex")}`),
   );
-  await sendInstructions(node.url, [user], instructions, { lookupTables: { [table.address]: listed } });
+  await sendInstructions(node.url, [user], instructions, { lookupTables: { [table.address]: addresses } });
   node.controls.passSlots(1);
 }
 
@@ -172,8 +172,8 @@ async function holdings() {
 test("swaps an exact input, deposits the minimum output, and leaves the rest to the user", async () => {
   const before = await holdings();
   const output = bytesOf(usdc.mint);
-  const answer = await quoted("exactIn", output, 10_000_000n);
-  const yielded = pools.quote({
+  const answer = await quoteSwap("exactIn", output, 10_000_000n);
+  const poolQuote = pools.quote({
     inputMint: token.mint,
     outputMint: usdc.mint,
     mode: "ExactIn",
@@ -182,7 +182,7 @@ test("swaps an exact input, deposits the minimum output, and leaves the rest to 
   expect(answer).toMatchObject({
     source: "jupiter",
     amountIn: 10_000_000n,
-    amountOut: ((yielded?.out ?? 0n) * 9_950n) / 10_000n,
+    amountOut: ((poolQuote?.out ?? 0n) * 9_950n) / 10_000n,
     slippageBps: 0,
   });
   await send(await stepOf(answer, output));
@@ -190,13 +190,13 @@ test("swaps an exact input, deposits the minimum output, and leaves the rest to 
   const deposit = answer?.amountOut ?? 0n;
   expect(before.tokens - after.tokens).toBe(10_000_000n);
   expect(after.vaultUsdc - before.vaultUsdc).toBe(deposit);
-  expect(after.usdc - before.usdc).toBe((yielded?.out ?? 0n) - deposit);
+  expect(after.usdc - before.usdc).toBe((poolQuote?.out ?? 0n) - deposit);
 });
 
 test("an exact output is deposited exactly, for at most the quoted input", async () => {
   const before = await holdings();
   const output = bytesOf(usdc.mint);
-  const answer = await quoted("exactOut", output, 5_000_000n);
+  const answer = await quoteSwap("exactOut", output, 5_000_000n);
   await send(await stepOf(answer, output));
   const after = await holdings();
   expect([after.vaultUsdc - before.vaultUsdc, after.usdc - before.usdc]).toEqual([5_000_000n, 0n]);
@@ -206,7 +206,7 @@ test("an exact output is deposited exactly, for at most the quoted input", async
 
 test("SOL is unwrapped before it is deposited", async () => {
   const before = await holdings();
-  const answer = await quoted("exactIn", NATIVE, 10_000_000n);
+  const answer = await quoteSwap("exactIn", NATIVE, 10_000_000n);
   await send(await stepOf(answer, NATIVE));
   const after = await holdings();
   expect(after.vaultSol - before.vaultSol).toBe(answer?.amountOut);
@@ -219,7 +219,7 @@ test("the fee of a swap into SOL includes the rent of a missing account, althoug
   const rent = 2_039_280n;
   const wrapped = await associatedTokens(user.address, WRAPPED_SOL);
   const sol = { mint: WRAPPED_SOL as LocalMint["mint"], tokenProgram: usdc.tokenProgram };
-  const answer = await quoted("exactIn", NATIVE, 10_000_000n);
+  const answer = await quoteSwap("exactIn", NATIVE, 10_000_000n);
   expect((await depositOf(answer, NATIVE))?.fee).toBe(5_000n + rent);
   const create = createTokensInstruction(user.address, wrapped, user.address, sol);
   await sendInstructions(node.url, [user], [create]);
@@ -232,23 +232,23 @@ test("the fee of a swap into SOL includes the rent of a missing account, althoug
 
 test("a price change beyond the slippage fails the transaction, and no balance changes", async () => {
   const output = bytesOf(usdc.mint);
-  const answer = await quoted("exactIn", output, 10_000_000n);
+  const answer = await quoteSwap("exactIn", output, 10_000_000n);
   const step = await stepOf(answer, output);
   // Another trade moves the price by two percent.
-  await send(await stepOf(await quoted("exactIn", output, STOCK / 100n), output));
+  await send(await stepOf(await quoteSwap("exactIn", output, STOCK / 100n), output));
   const before = await holdings();
   await expect(send(step)).rejects.toThrow('"Custom":6001');
   expect(await holdings()).toEqual(before);
 });
 
 test("a token that charges a fee on transfers is refused", async () => {
-  const answer = await quoted("exactIn", bytesOf(usdc.mint), 10_000_000n);
-  await expect(stepOf(answer, bytesOf(usdc.mint), taxed.mint)).rejects.toThrow("charges a transfer fee");
+  const answer = await quoteSwap("exactIn", bytesOf(usdc.mint), 10_000_000n);
+  await expect(stepOf(answer, bytesOf(usdc.mint), feeToken.mint)).rejects.toThrow("charges a transfer fee");
 });
 
 test("offers no swap into a Token-2022 currency, because long logs could hide its deposit", async () => {
-  const answer = await quoted("exactIn", bytesOf(usdc.mint), 10_000_000n);
-  await expect(stepOf(answer, bytesOf(taxed.mint))).rejects.toThrow("a Token-2022 token");
+  const answer = await quoteSwap("exactIn", bytesOf(usdc.mint), 10_000_000n);
+  await expect(stepOf(answer, bytesOf(feeToken.mint))).rejects.toThrow("a Token-2022 token");
 });
 
 test("the program reads a swap from the start of its data and ignores trailing bytes", async () => {
@@ -260,14 +260,14 @@ test("the program reads a swap from the start of its data and ignores trailing b
     amount: 7_000n,
   } as const;
   const honest = await pools.swap(user.address, { ...quoteRequest, quoted: 1n, slippageBps: 0 });
-  const other = await pools.swap(user.address, {
+  const largerSwap = await pools.swap(user.address, {
     ...quoteRequest,
     amount: 9_000n,
     quoted: STOCK,
     slippageBps: 0,
   });
-  const numbers = Buffer.from(other.data as Uint8Array).subarray(-19);
-  const data = Buffer.concat([honest.data as Uint8Array, numbers]);
+  const largerAmounts = Buffer.from(largerSwap.data as Uint8Array).subarray(-19);
+  const data = Buffer.concat([honest.data as Uint8Array, largerAmounts]);
   await sendInstructions(node.url, [user], [{ ...honest, data }]);
   node.controls.passSlots(1);
   expect(before.tokens - (await holdings()).tokens).toBe(7_000n);
@@ -292,14 +292,14 @@ const withAccounts = (
   ...proposal,
   swapInstruction: { ...proposal.swapInstruction, accounts: change(proposal.swapInstruction.accounts) },
 });
-const written = (pubkey: string) => ({ pubkey, isSigner: false, isWritable: true });
+const writableAccount = (pubkey: string) => ({ pubkey, isSigner: false, isWritable: true });
 
 test.each<[what: string, change: (proposal: Proposal) => Promise<Proposal>, about: string, reason: string]>([
   [
     "pays another account",
     async (proposal) =>
       withAccounts(proposal, (accounts) =>
-        accounts.map((meta, at) => (at === 3 ? written(pools.authority) : meta)),
+        accounts.map((meta, index) => (index === 3 ? writableAccount(pools.authority) : meta)),
       ),
     "aggregator",
     "a swap that pays another account",
@@ -319,11 +319,11 @@ test.each<[what: string, change: (proposal: Proposal) => Promise<Proposal>, abou
     "appends honest amounts to those that the program reads",
     async (proposal) => {
       const honest = Buffer.from(proposal.swapInstruction.data, "base64");
-      const [plan, numbers] = [honest.subarray(0, -19), honest.subarray(-19)];
-      const hostileNumbers = Buffer.from(numbers);
-      hostileNumbers.writeBigUInt64LE(await tokensOf(user.address, token.mint), 0);
-      hostileNumbers.writeBigUInt64LE(0n, 8);
-      const data = Buffer.concat([plan, hostileNumbers, numbers]).toString("base64");
+      const [plan, amounts] = [honest.subarray(0, -19), honest.subarray(-19)];
+      const hostileAmounts = Buffer.from(amounts);
+      hostileAmounts.writeBigUInt64LE(await tokensOf(user.address, token.mint), 0);
+      hostileAmounts.writeBigUInt64LE(0n, 8);
+      const data = Buffer.concat([plan, hostileAmounts, amounts]).toString("base64");
       return { ...proposal, swapInstruction: { ...proposal.swapInstruction, data } };
     },
     "aggregator",
@@ -332,8 +332,8 @@ test.each<[what: string, change: (proposal: Proposal) => Promise<Proposal>, abou
   [
     "writes to another token account of the user",
     async (proposal) => {
-      const savings = await associatedTokens(user.address, taxed.mint, taxed.tokenProgram);
-      return withAccounts(proposal, (accounts) => [...accounts, written(savings)]);
+      const savings = await associatedTokens(user.address, feeToken.mint, feeToken.tokenProgram);
+      return withAccounts(proposal, (accounts) => [...accounts, writableAccount(savings)]);
     },
     "aggregator",
     "another token account of the user",
@@ -358,13 +358,13 @@ test.each<[what: string, change: (proposal: Proposal) => Promise<Proposal>, abou
     "size",
     "at most 1220 fit",
   ],
-])("a proposal that %s is refused", async (_, change, about, reason) => {
+])("a proposal that %s is refused", async (_, change, subject, reason) => {
   const output = bytesOf(usdc.mint);
-  const answer = await quoted("exactIn", output, 10_000_000n);
+  const answer = await quoteSwap("exactIn", output, 10_000_000n);
   jupiter.change = async (path, honest) => (path === "quote" ? honest : await change(honest as Proposal));
   await expect(stepOf(answer, output)).rejects.toMatchObject({
     name: "SwapRefused",
-    about,
+    about: subject,
     message: expect.stringContaining(reason) as string,
   });
 });
@@ -393,7 +393,7 @@ test.each([
   ["text", () => "not a quote", "expected object"],
 ])("a quote with %s is the aggregator's fault", async (_, change, reason) => {
   jupiter.change = (_path, answer) => change(answer);
-  await expect(quoted("exactIn", bytesOf(usdc.mint), 10_000_000n)).rejects.toThrow(
+  await expect(quoteSwap("exactIn", bytesOf(usdc.mint), 10_000_000n)).rejects.toThrow(
     "The swap aggregator did not respond; try again",
   );
   expect(String(faults[0])).toContain(reason);
@@ -401,13 +401,13 @@ test.each([
 
 test("a missing route is not reported as a fault", async () => {
   const stranger = (await solanaKey()).address;
-  expect(await quoted("exactIn", bytesOf(stranger), 10_000_000n)).toBeUndefined();
+  expect(await quoteSwap("exactIn", bytesOf(stranger), 10_000_000n)).toBeUndefined();
   expect(faults).toEqual([]);
 });
 
 test("a slow or oversized answer is reported as the aggregator's fault", async () => {
   jupiter.respond = (_request, response) => void response.end("x".repeat(300_000));
-  await expect(quoted("exactIn", bytesOf(usdc.mint), 10_000_001n)).rejects.toMatchObject({
+  await expect(quoteSwap("exactIn", bytesOf(usdc.mint), 10_000_001n)).rejects.toMatchObject({
     code: "SERVICE_UNAVAILABLE",
   });
   expect(String(faults[0])).toContain("exceeds");

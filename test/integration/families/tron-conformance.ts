@@ -30,10 +30,10 @@ export async function startTronFamily(): Promise<FamilyWorld> {
           functionName: "depositNative",
           args: [accounts.user, newId()],
         });
-        const starved = { feeLimit: 420n * 2_000n };
+        const lowEnergy = { feeLimit: 420n * 2_000n };
         const transactionId = await machine.sendWith(
           { to: depository, data: deposit, value: amount },
-          starved,
+          lowEnergy,
         );
         await machine.finalize();
         await refuses({ transactionId, as: "rejected" });
@@ -43,7 +43,7 @@ export async function startTronFamily(): Promise<FamilyWorld> {
           async (orderId) => {
             const id = await machine.sendWith(
               { to: token, data: transfer(accounts.alice) },
-              { ...starved, memo: orderId },
+              { ...lowEnergy, memo: orderId },
             );
             await machine.finalize();
             return id;

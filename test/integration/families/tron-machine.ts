@@ -10,7 +10,7 @@ export interface TronMachine extends Machine {
   /** Like `send` by the solver, but with a memo and an energy limit. */
   sendWith(
     call: Parameters<MachineBase["send"]>[1],
-    with_: { memo?: Hex; feeLimit?: bigint },
+    options: { memo?: Hex; feeLimit?: bigint },
   ): Promise<string>;
 }
 
@@ -68,7 +68,7 @@ export async function startTronMachine(chainId?: number): Promise<TronMachine> {
     tron,
     transfer: async (to, sun, memo) =>
       await wallets.solver.transfer(machine.format(to), sun, memo === undefined ? {} : { memo }),
-    sendWith: async ({ to, data, value }, with_) =>
-      await wallets.solver.call(to, data, { ...(value === undefined ? {} : { value }), ...with_ }),
+    sendWith: async ({ to, data, value }, options) =>
+      await wallets.solver.call(to, data, { ...(value === undefined ? {} : { value }), ...options }),
   };
 }

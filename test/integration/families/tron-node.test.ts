@@ -63,8 +63,8 @@ test("the node's payment moves exactly its amount, and has the id that the walle
   const web = new TronWeb({ fullHost: tron.url });
   expect(await web.trx.getBalance(alice.address)).toBe(999_999_993);
   expect(await web.trx.getBalance(bob.address)).toBe(7);
-  const shown = await web.trx.getTransaction(id);
-  expect(shown).toMatchObject({
+  const transaction = await web.trx.getTransaction(id);
+  expect(transaction).toMatchObject({
     txID: id,
     ret: [{ contractRet: "SUCCESS" }],
     raw_data: { data: orderId.slice(2), contract: [{ type: "TransferContract" }] },
@@ -92,23 +92,23 @@ test("the node executes a call, and both of its interfaces show it under the sam
 });
 
 test("refuses transactions that the owner did not sign, duplicates and expired ones", async () => {
-  const signed = await alice.signCall(usdcAddress, mint(1n));
-  const byBob = await bob.signCall(usdcAddress, mint(1n));
+  const signedCall = await alice.signCall(usdcAddress, mint(1n));
+  const signedByBob = await bob.signCall(usdcAddress, mint(1n));
   const refusal = async (transaction: object): Promise<string> =>
-    await alice.broadcast(transaction as typeof signed).then(
+    await alice.broadcast(transaction as typeof signedCall).then(
       () => "taken",
       (error: unknown) => (error as { code: string }).code,
     );
-  expect(await refusal({ ...signed, signature: byBob.signature })).toBe("SIGERROR");
+  expect(await refusal({ ...signedCall, signature: signedByBob.signature })).toBe("SIGERROR");
   // Other content with an old signature: the node recomputes the id and ignores the one that the client sent.
-  const raw_data = { ...signed.raw_data, data: "00" };
-  expect(await refusal({ ...signed, raw_data })).toBe("SIGERROR");
-  expect(await refusal({ ...signed, signature: [] })).toBe("SIGERROR");
-  expect(await refusal(signed)).toBe("taken");
-  expect(await refusal(signed)).toBe("DUP_TRANSACTION_ERROR");
-  const late = await alice.signCall(usdcAddress, mint(2n));
+  const raw_data = { ...signedCall.raw_data, data: "00" };
+  expect(await refusal({ ...signedCall, raw_data })).toBe("SIGERROR");
+  expect(await refusal({ ...signedCall, signature: [] })).toBe("SIGERROR");
+  expect(await refusal(signedCall)).toBe("taken");
+  expect(await refusal(signedCall)).toBe("DUP_TRANSACTION_ERROR");
+  const expiring = await alice.signCall(usdcAddress, mint(2n));
   await tron.controls.passSeconds(3_600);
-  expect(await refusal(late)).toBe("TRANSACTION_EXPIRATION_ERROR");
+  expect(await refusal(expiring)).toBe("TRANSACTION_EXPIRATION_ERROR");
   const beforeReorg = await alice.signCall(usdcAddress, mint(3n));
   await tron.controls.reorg(1);
   expect(await refusal(beforeReorg)).toBe("TAPOS_ERROR");
@@ -122,16 +122,16 @@ test("reports why a call failed: its own revert, or not enough energy", async ()
   });
   const reverted = await alice.call(usdcAddress, data);
   const starved = await alice.call(usdcAddress, mint(1n), { feeLimit: 420_000n });
-  for (const [id, word] of [
+  for (const [id, result] of [
     [reverted, "REVERT"],
     [starved, "OUT_OF_ENERGY"],
   ] as const) {
     expect(await ask("/wallet/gettransactioninfobyid", { value: id })).toMatchObject({
       result: "FAILED",
-      receipt: { result: word },
+      receipt: { result: result },
     });
     expect(await ask("/wallet/gettransactionbyid", { value: id })).toMatchObject({
-      ret: [{ contractRet: word }],
+      ret: [{ contractRet: result }],
     });
     expect(await rpc("eth_getTransactionReceipt", id)).toMatchObject({ status: "0x0", logs: [] });
   }
@@ -150,10 +150,10 @@ test("solid blocks lag behind, can be paused, and have a separate API", async ()
     ask("/wallet/getblock", { detail: false }),
     ask("/walletsolidity/getnowblock", {}),
   ]);
-  const number = (block: Record<string, unknown>): number =>
+  const numberOf = (block: Record<string, unknown>): number =>
     (block["block_header"] as { raw_data: { number: number } }).raw_data.number;
-  expect(number(head) - number(solid)).toBe(3);
-  expect(await ask("/walletsolidity/getblockbynum", { num: number(head) })).toEqual({});
+  expect(numberOf(head) - numberOf(solid)).toBe(3);
+  expect(await ask("/walletsolidity/getblockbynum", { num: numberOf(head) })).toEqual({});
 });
 
 test("a call on the solid state does not see newer state, and has no effect", async () => {

@@ -28,7 +28,7 @@ const otherId: Hex32 = `0x${"2e".repeat(32)}`;
 const AMOUNT = 1_000n;
 
 let machine: TronMachine;
-const opened: EvidenceSource[] = [];
+const sources: EvidenceSource[] = [];
 const lies: (() => void)[] = [];
 
 const chainAt = (urls: readonly string[] = machine.urls, fields: Partial<ConfiguredChain> = {}) => ({
@@ -36,21 +36,24 @@ const chainAt = (urls: readonly string[] = machine.urls, fields: Partial<Configu
   ...fields,
 });
 /** A source of evidence without cached answers. */
-async function fresh(chain = chainAt(), onDisagreement = (): void => undefined): Promise<EvidenceSource> {
+async function openSource(
+  chain = chainAt(),
+  onDisagreement = (): void => undefined,
+): Promise<EvidenceSource> {
   const source = (await evidenceSources([chain], { onDisagreement })).get(chain.name);
   if (source === undefined) throw new Error("no evidence");
-  opened.push(source);
+  sources.push(source);
   return source;
 }
-const lie = (operation: string, what: TronLie): void =>
-  void lies.push(machine.tron.controls.lie(operation, what));
+const lie = (operation: string, answer: TronLie): void =>
+  void lies.push(machine.tron.controls.lie(operation, answer));
 
 beforeAll(async () => {
   machine = await startTronMachine();
 });
 afterEach(async () => {
   for (const undo of lies.splice(0)) undo();
-  for (const resource of opened.splice(0)) await resource.close();
+  for (const resource of sources.splice(0)) await resource.close();
 });
 afterAll(async () => await machine.close());
 
@@ -90,7 +93,7 @@ test("decodes everything that the wallet library signs from its bytes", async ()
 
 describe("deposits", () => {
   test("a deposit is attested once its block is solid, with the block's time", async () => {
-    const source = await fresh();
+    const source = await openSource();
     const id = await deposit();
     const time = await machine.now();
     expect(await source.deposits(id)).toEqual({
@@ -122,7 +125,7 @@ describe("deposits", () => {
   test("the node accepts an id with and without 0x, and the service accepts only the canonical format", async () => {
     const id = await deposit();
     await machine.finalize();
-    const source = await fresh();
+    const source = await openSource();
     for (const written of [`0x${id}`, id.toUpperCase(), `${id} `, `00${id}`])
       expect(await source.deposits(written), written).toMatchObject({ kind: "refuted" });
     expect(await source.deposits("77".repeat(32))).toEqual({ kind: "absent" });
@@ -132,11 +135,11 @@ describe("deposits", () => {
     const { accounts, token, multicall3, depository } = machine;
     await machine.mint(token, multicall3, 2n * AMOUNT);
     const call = (to: Address, callData: Hex) => ({ target: to, allowFailure: false, callData });
-    const take = (who: Address, id: Hex32): Hex =>
+    const depositFor = (depositor: Address, id: Hex32): Hex =>
       encodeFunctionData({
         abi: depositoryAbi,
         functionName: "depositErc20",
-        args: [who, token, AMOUNT, id],
+        args: [depositor, token, AMOUNT, id],
       });
     const approve = encodeFunctionData({
       abi: erc20Abi,
@@ -151,14 +154,14 @@ describe("deposits", () => {
         args: [
           [
             call(token, approve),
-            call(depository, take(accounts.user, orderId)),
-            call(depository, take(accounts.alice, otherId)),
+            call(depository, depositFor(accounts.user, orderId)),
+            call(depository, depositFor(accounts.alice, otherId)),
           ],
         ],
       }),
     });
     await machine.finalize();
-    expect(await (await fresh()).deposits(id)).toMatchObject({
+    expect(await (await openSource()).deposits(id)).toMatchObject({
       value: {
         deposits: [
           { depositor: machine.format(accounts.user), amount: AMOUNT, depositId: orderId },
@@ -172,7 +175,7 @@ describe("deposits", () => {
     const call = { to: machine.depository, data: depositNative(orderId), value: AMOUNT };
     const id = await machine.sendWith(call, { feeLimit: 420n * 2_000n });
     await machine.finalize();
-    expect(await (await fresh()).deposits(id)).toEqual({
+    expect(await (await openSource()).deposits(id)).toEqual({
       kind: "refuted",
       reason: "transaction failed: OUT_OF_ENERGY",
     });
@@ -183,13 +186,13 @@ describe("deposits", () => {
     await machine.mine(1);
     await machine.reorg(2);
     await machine.finalize();
-    expect(await (await fresh()).deposits(id)).toEqual({ kind: "absent" });
+    expect(await (await openSource()).deposits(id)).toEqual({ kind: "absent" });
   });
 
   test("treats contradictory node answers as a node fault", async () => {
     const id = await deposit();
     await machine.finalize();
-    const edited =
+    const lieWith =
       (edit: (answer: Answer) => void): TronLie =>
       (truth) => {
         const answer = structuredClone(truth) as Answer;
@@ -200,46 +203,46 @@ describe("deposits", () => {
     const content = "/walletsolidity/gettransactionbyid";
     const block = "/walletsolidity/getblock";
     const receipt = "eth_getTransactionReceipt";
-    const reported: Record<string, [string, TronLie]> = {
-      "another block": [info, edited((answer) => (answer.blockNumber -= 1))],
-      "another time": [info, edited((answer) => (answer.blockTimeStamp += 1_000))],
-      "another transaction's receipt": [info, edited((answer) => (answer.id = "77".repeat(32)))],
+    const contradictions: Record<string, [string, TronLie]> = {
+      "another block": [info, lieWith((answer) => (answer.blockNumber -= 1))],
+      "another time": [info, lieWith((answer) => (answer.blockTimeStamp += 1_000))],
+      "another transaction's receipt": [info, lieWith((answer) => (answer.id = "77".repeat(32)))],
       "a larger amount": [
         info,
-        edited((answer) => (answer.log[0]!.data = answer.log[0]!.data.replace("3e8", "3e9"))),
+        lieWith((answer) => (answer.log[0]!.data = answer.log[0]!.data.replace("3e8", "3e9"))),
       ],
       "a larger amount, by the other interface": [
         receipt,
-        edited((answer) => (answer.logs[0]!.data = answer.logs[0]!.data.replace("3e8", "3e9"))),
+        lieWith((answer) => (answer.logs[0]!.data = answer.logs[0]!.data.replace("3e8", "3e9"))),
       ],
-      "no log": [info, edited((answer) => (answer.log = []))],
-      "no log, by the other interface": [receipt, edited((answer) => (answer.logs = []))],
+      "no log": [info, lieWith((answer) => (answer.log = []))],
+      "no log, by the other interface": [receipt, lieWith((answer) => (answer.logs = []))],
       "an extra log": [
         receipt,
-        edited((answer) => answer.logs.push({ ...answer.logs[0]!, logIndex: "0x1" })),
+        lieWith((answer) => answer.logs.push({ ...answer.logs[0]!, logIndex: "0x1" })),
       ],
-      "a failed result": [info, edited((answer) => (answer.receipt.result = "REVERT"))],
+      "a failed result": [info, lieWith((answer) => (answer.receipt.result = "REVERT"))],
       "a failed result in the transaction itself": [
         content,
-        edited((answer) => (answer.ret[0]!.contractRet = "REVERT")),
+        lieWith((answer) => (answer.ret[0]!.contractRet = "REVERT")),
       ],
-      "a failed result, by the other interface": [receipt, edited((answer) => (answer.status = "0x0"))],
+      "a failed result, by the other interface": [receipt, lieWith((answer) => (answer.status = "0x0"))],
       "other bytes": [
         content,
-        edited((answer) => (answer.raw_data_hex = answer.raw_data_hex.replace("1d1d", "1d1e"))),
+        lieWith((answer) => (answer.raw_data_hex = answer.raw_data_hex.replace("1d1d", "1d1e"))),
       ],
       "no transaction": [content, () => ({})],
       "no receipt": [receipt, () => null],
       "a receipt of an orphan": [
         receipt,
-        edited((answer) => {
+        lieWith((answer) => {
           answer.blockHash = `${answer.blockHash.slice(0, -4)}dead`;
           for (const log of answer.logs) log.blockHash = answer.blockHash;
         }),
       ],
       "a solid block of another fork": [
         block,
-        edited((answer) => (answer.blockID = `${answer.blockID.slice(0, -4)}dead`)),
+        lieWith((answer) => (answer.blockID = `${answer.blockID.slice(0, -4)}dead`)),
       ],
       "a solid head that is older": [
         block,
@@ -252,36 +255,36 @@ describe("deposits", () => {
       "an HTML page": [info, () => new RawAnswer(200, "<html>502 Bad Gateway</html>")],
       "a refusal": [content, () => new RawAnswer(403, "{}")],
     };
-    for (const [what, [operation, how]] of Object.entries(reported)) {
-      lie(operation, how);
-      await expect((await fresh()).deposits(id), what).rejects.toMatchObject({ code: "RPC_FAULT" });
+    for (const [title, [operation, answer]] of Object.entries(contradictions)) {
+      lie(operation, answer);
+      await expect((await openSource()).deposits(id), title).rejects.toMatchObject({ code: "RPC_FAULT" });
       lies.pop()?.();
     }
-    expect(await (await fresh()).deposits(id)).toMatchObject({ kind: "final" });
+    expect(await (await openSource()).deposits(id)).toMatchObject({ kind: "final" });
   });
 
   test("sends only a chain id request to a node of another network", async () => {
     const before = machine.tron.controls.calls("/walletsolidity/gettransactioninfobyid");
     lie("eth_chainId", () => "0x1");
-    const source = await fresh();
+    const source = await openSource();
     await expect(source.deposits("77".repeat(32))).rejects.toMatchObject({ kind: "wrongChain" });
     expect(machine.tron.controls.calls("/walletsolidity/gettransactioninfobyid")).toBe(before);
   });
 });
 
 describe("after the depository was replaced", () => {
-  let present: string;
-  const replaced = async (): Promise<EvidenceSource> =>
-    await fresh(
+  let currentDepository: string;
+  const openReplacedSource = async (): Promise<EvidenceSource> =>
+    await openSource(
       chainAt(undefined, {
-        depository: present,
+        depository: currentDepository,
         additionalDepositories: [machine.format(machine.depository)],
       }),
     );
 
   beforeAll(async () => {
     const { solver } = machine.accounts;
-    present = machine.format(
+    currentDepository = machine.format(
       await machine.deploy(
         encodeDeployData({ abi: depositoryAbi, bytecode: depositoryBytecode, args: [solver, solver] }),
       ),
@@ -291,11 +294,11 @@ describe("after the depository was replaced", () => {
   test("a deposit to the former depository is attested", async () => {
     const id = await deposit();
     await machine.finalize();
-    const answer = await (await replaced()).deposits(id);
+    const answer = await (await openReplacedSource()).deposits(id);
     expect(answer).toMatchObject({
       value: { depository: machine.format(machine.depository), deposits: [{ depositId: orderId }] },
     });
-    expect(answer).toEqual(await (await fresh()).deposits(id));
+    expect(answer).toEqual(await (await openSource()).deposits(id));
   });
 
   test("a withdrawal that the former depository paid is executed, and an unpaid one expires", async () => {
@@ -310,13 +313,13 @@ describe("after the depository was replaced", () => {
     await machine.send("solver", await machine.execution(paid));
     await machine.pass(2_000);
     await machine.finalize();
-    const source = await replaced();
-    const former = machine.format(machine.depository);
+    const source = await openReplacedSource();
+    const formerDepository = machine.format(machine.depository);
     expect(await source.withdrawal(encodeEvmCallRequest(paid), undefined)).toMatchObject({
-      value: { status: "executed", depository: former },
+      value: { status: "executed", depository: formerDepository },
     });
     expect(await source.withdrawal(encodeEvmCallRequest(unpaid), undefined)).toMatchObject({
-      value: { status: "expired", depository: present, formerDepositories: [former] },
+      value: { status: "expired", depository: currentDepository, formerDepositories: [formerDepository] },
     });
   });
 });
@@ -349,21 +352,27 @@ describe("withdrawals", () => {
   let nonces = 0n;
   const requestOf = (call: Partial<EvmCall>, expiration = 2n ** 33n): EvmCallRequest => {
     nonces += 1n;
-    const whole = { to: machine.accounts.alice, data: "0x" as Hex, value: 0n, allowFailure: false, ...call };
-    return { calls: [whole], nonce: nonces, expiration };
+    const fullCall = {
+      to: machine.accounts.alice,
+      data: "0x" as Hex,
+      value: 0n,
+      allowFailure: false,
+      ...call,
+    };
+    return { calls: [fullCall], nonce: nonces, expiration };
   };
-  const tokenRequest = (of: Address, expiration?: bigint): EvmCallRequest => {
+  const tokenRequest = (token: Address, expiration?: bigint): EvmCallRequest => {
     const data = encodeFunctionData({
       abi: erc20Abi,
       functionName: "transfer",
       args: [machine.accounts.alice, AMOUNT],
     });
-    return requestOf({ to: of, data }, expiration);
+    return requestOf({ to: token, data }, expiration);
   };
   const execute = async (request: EvmCallRequest): Promise<string> =>
     await machine.send("solver", await machine.execution(request));
   const statusOf = async (request: EvmCallRequest, hint?: string): Promise<unknown> => {
-    const answer = await (await fresh()).withdrawal(encodeEvmCallRequest(request), hint);
+    const answer = await (await openSource()).withdrawal(encodeEvmCallRequest(request), hint);
     return answer.kind === "final" ? answer.value.status : answer;
   };
 
@@ -371,7 +380,7 @@ describe("withdrawals", () => {
     await deposit(100n);
     const request = requestOf({ value: 10n });
     await machine.finalize();
-    expect(await (await fresh()).withdrawal(encodeEvmCallRequest(request), undefined)).toMatchObject({
+    expect(await (await openSource()).withdrawal(encodeEvmCallRequest(request), undefined)).toMatchObject({
       value: {
         status: "pending",
         recipient: machine.format(machine.accounts.alice),
@@ -419,23 +428,23 @@ describe("withdrawals", () => {
     const expiration = (await machine.now()) + 1_000n;
     const request = requestOf({ value: 10n }, expiration);
     const call = "/walletsolidity/triggerconstantcontract";
-    let old: unknown;
-    lie(call, (truth) => (old = truth));
+    let olderState: unknown;
+    lie(call, (truth) => (olderState = truth));
     expect(await statusOf(request)).toBe("pending");
     await execute(request);
     await machine.pass(5_000);
     await machine.finalize();
     // The older state itself shows its height, whatever block the node reports as the newest.
-    lie(call, () => old);
+    lie(call, () => olderState);
     expect(await statusOf(request)).toBe("pending");
     // The node cannot present the older state as that of a later block either.
     const {
       constant_result: [words = ""],
-    } = old as { constant_result: string[] };
-    const late = (expiration + 1n).toString(16).padStart(64, "0");
+    } = olderState as { constant_result: string[] };
+    const laterTime = (expiration + 1n).toString(16).padStart(64, "0");
     lie(call, () => ({
-      ...(old as object),
-      constant_result: [`${words.slice(0, 64)}${late}${words.slice(128)}`],
+      ...(olderState as object),
+      constant_result: [`${words.slice(0, 64)}${laterTime}${words.slice(128)}`],
     }));
     await expect(statusOf(request)).rejects.toMatchObject({ code: "RPC_FAULT" });
     lies.pop()?.();
@@ -469,9 +478,9 @@ describe("withdrawals", () => {
 
   test("refuses to attest when the depository address has no code", async () => {
     const depository = machine.format(machine.accounts.alice);
-    const empty = await fresh(chainAt(undefined, { depository }));
+    const emptySource = await openSource(chainAt(undefined, { depository }));
     const payload = encodeEvmCallRequest(requestOf({ to: machine.accounts.user, value: 10n }, 1n));
-    await expect(empty.withdrawal(payload, undefined)).rejects.toMatchObject({ code: "RPC_FAULT" });
+    await expect(emptySource.withdrawal(payload, undefined)).rejects.toMatchObject({ code: "RPC_FAULT" });
   });
 
   test("does not count a withdrawal to the depository itself, because it moves nothing", async () => {
@@ -481,22 +490,22 @@ describe("withdrawals", () => {
 
   test("proves a token withdrawal by the requested transaction, or by one that the oracle finds, but not for a token that moves nothing", async () => {
     await machine.mint(machine.token, machine.depository, AMOUNT);
-    const good = tokenRequest(machine.token);
-    const id = await execute(good);
-    const liar = tokenRequest(machine.falseToken, (await machine.now()) + 1_000n);
-    const lied = await execute(liar);
+    const honestRequest = tokenRequest(machine.token);
+    const id = await execute(honestRequest);
+    const lyingRequest = tokenRequest(machine.falseToken, (await machine.now()) + 1_000n);
+    const lyingId = await execute(lyingRequest);
     await machine.finalize();
-    for (const hint of [undefined, id, lied, `0x${id}`, "77".repeat(32)])
-      expect(await statusOf(good, hint), hint).toBe("executed");
+    for (const hint of [undefined, id, lyingId, `0x${id}`, "77".repeat(32)])
+      expect(await statusOf(honestRequest, hint), hint).toBe("executed");
     await machine.pass(5_000);
     await machine.finalize();
-    for (const hint of [undefined, lied])
-      expect(await statusOf(liar, hint)).toEqual({
+    for (const hint of [undefined, lyingId])
+      expect(await statusOf(lyingRequest, hint)).toEqual({
         kind: "refuted",
         reason: "request was executed, but its token was not transferred",
       });
     lie("eth_getLogs", () => []);
-    expect(await statusOf(good, undefined)).toMatchObject({ kind: "notFinal" });
+    expect(await statusOf(honestRequest, undefined)).toMatchObject({ kind: "notFinal" });
   });
 });
 
@@ -506,37 +515,37 @@ describe("endpoints", () => {
     const id = await deposit(amount);
     await machine.finalize();
     const fronts = await startFaultyFronts(machine.urls);
-    const both = chainAt([...machine.urls, ...fronts.urls], { rpcQuorum: 2 });
+    const twoEndpoints = chainAt([...machine.urls, ...fronts.urls], { rpcQuorum: 2 });
     let reported = 0;
-    expect(await (await fresh(both)).deposits(id)).toMatchObject({ kind: "final" });
+    expect(await (await openSource(twoEndpoints)).deposits(id)).toMatchObject({ kind: "final" });
     // Both APIs of the second node report a larger amount.
     fronts.begin(() => ({
       answer: (json) => JSON.parse(JSON.stringify(json).replaceAll("000abcdef", "000abcdff")) as unknown,
     }));
-    const source = await fresh(both, () => void (reported += 1));
+    const source = await openSource(twoEndpoints, () => void (reported += 1));
     await expect(source.deposits(id)).rejects.toMatchObject({ code: "RPC_FAULT", kind: "inconsistent" });
     expect(reported).toBe(1);
     fronts.begin(() => ({ answer: () => ({}) }));
-    await expect((await fresh(both)).deposits(id)).rejects.toMatchObject({ code: "RPC_FAULT" });
+    await expect((await openSource(twoEndpoints)).deposits(id)).rejects.toMatchObject({ code: "RPC_FAULT" });
     await fronts.close();
   });
 
   test("sends the API key with every request, and refuses a chain without a /jsonrpc URL or Tron settings", async () => {
-    const heard: unknown[] = [];
+    const requests: unknown[] = [];
     const server = createServer((request, response) => {
-      heard.push([request.url, request.headers["tron-pro-api-key"]]);
+      requests.push([request.url, request.headers["tron-pro-api-key"]]);
       response.end("{}");
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/some/path/jsonrpc`;
     const { tron } = chainAt();
     if (tron === undefined) throw new Error("the chain has no Tron facts");
-    const source = await fresh(chainAt([url], { tron: { ...tron, apiKey: "a-key" } }));
+    const source = await openSource(chainAt([url], { tron: { ...tron, apiKey: "a-key" } }));
     await expect(source.deposits("77".repeat(32))).rejects.toMatchObject({ code: "RPC_FAULT" });
-    expect(heard).toEqual([["/some/path/jsonrpc", "a-key"]]);
+    expect(requests).toEqual([["/some/path/jsonrpc", "a-key"]]);
     server.close();
-    await expect(fresh(chainAt([url.replace("/jsonrpc", "")]))).rejects.toThrow(RangeError);
-    const { tron: _, ...none } = chainAt();
-    await expect(fresh(none)).rejects.toThrow(RangeError);
+    await expect(openSource(chainAt([url.replace("/jsonrpc", "")]))).rejects.toThrow(RangeError);
+    const { tron: _, ...chainWithoutTron } = chainAt();
+    await expect(openSource(chainWithoutTron)).rejects.toThrow(RangeError);
   });
 });

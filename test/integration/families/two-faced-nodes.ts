@@ -12,7 +12,7 @@ export interface RunningServer {
 /** A URL that two nodes answer in turn. */
 export async function startBalancer(urls: readonly string[]): Promise<RunningServer> {
   let turn = 0;
-  return await startProxy(urls, async (ask) => await ask(turn++ % urls.length));
+  return await startProxy(urls, async (askNode) => await askNode(turn++ % urls.length));
 }
 
 /** A front of a node that repeats the node's first answer about a transaction. */
@@ -24,17 +24,18 @@ export async function startRememberingFront(url: string, transactionId: string):
     readonly method?: string;
     readonly params?: unknown;
   }
-  return await startProxy([url], async (ask, question, path) => {
+  return await startProxy([url], async (askNode, question, path) => {
     const request = JSON.parse(question) as Part | Part[];
-    const answered = JSON.parse(await ask(0)) as Part | Part[];
-    const answers = [answered].flat();
-    const parts = [request].flat().map((part, at): object => {
-      const answer = answers.find(({ id }) => id === part.id) ?? answers[at] ?? {};
+    const answerJson = JSON.parse(await askNode(0)) as Part | Part[];
+    const answers = [answerJson].flat();
+    const parts = [request].flat().map((part, index): object => {
+      const answer = answers.find(({ id }) => id === part.id) ?? answers[index] ?? {};
       const key =
         part.method === undefined ? `${path} ${question}` : JSON.stringify([part.method, part.params]);
       if (!key.includes(bare)) return answer;
-      const known = firstAnswers.get(key);
-      if (known !== undefined) return { ...known, ...(part.id === undefined ? {} : { id: part.id }) };
+      const firstAnswer = firstAnswers.get(key);
+      if (firstAnswer !== undefined)
+        return { ...firstAnswer, ...(part.id === undefined ? {} : { id: part.id }) };
       if (JSON.stringify(answer).includes(bare)) firstAnswers.set(key, answer);
       return answer;
     });
@@ -47,14 +48,14 @@ export async function startRememberingFront(url: string, transactionId: string):
  */
 async function startProxy(
   urls: readonly string[],
-  answer: (ask: (node: number) => Promise<string>, question: string, path: string) => Promise<string>,
+  answer: (askNode: (node: number) => Promise<string>, question: string, path: string) => Promise<string>,
 ): Promise<RunningServer> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const body = Buffer.concat(chunks).toString("utf8");
-      const ask = async (node: number): Promise<string> => {
+      const askNode = async (node: number): Promise<string> => {
         const target = new URL(urls[node] ?? "");
         const response = await fetch(`${target.origin}${request.url ?? "/"}`, {
           method: "POST",
@@ -63,7 +64,7 @@ async function startProxy(
         });
         return await response.text();
       };
-      answer(ask, body, request.url ?? "/").then(
+      answer(askNode, body, request.url ?? "/").then(
         (text) => response.writeHead(200, { "content-type": "application/json" }).end(text),
         () => response.destroy(),
       );

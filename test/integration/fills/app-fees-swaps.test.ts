@@ -17,7 +17,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-async function settled(agreed: QuotedRequest): Promise<void> {
+async function settle(agreed: QuotedRequest): Promise<void> {
   await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
@@ -33,7 +33,7 @@ test("charges the sponsor for the swap cost of a fill, pays the gas top-up and c
   const payer = await aPayingKey(world, 100);
   const [recipient, app] = [world.anAddress(), world.anAddress()];
   const ask = { destinationCurrency: world.odd, recipient, refundTo: recipient };
-  const plain = await world.quote(ask);
+  const unsponsored = await world.quote(ask);
   const appFees = [{ recipient: app, fee: 20 }];
   const agreed = await world.quote(
     { ...ask, appFees, subsidizeFees: true, topupGas: true, topupGasAmount: "500000" },
@@ -42,18 +42,18 @@ test("charges the sponsor for the swap cost of a fill, pays the gas top-up and c
   const { sponsorship, destination } = agreed.terms;
   expect(destination.paidFrom).toBeDefined();
   expect(sponsorship?.components.swap.sponsoredUsd).toBeGreaterThan(0n);
-  // Half a dollar of a hundred became native tokens, and the rest became output.
+  // Half a dollar of the hundred became native tokens, and the rest became output.
   expect(destination.expectedAmount).toBeGreaterThan(
-    (plain.terms.destination.expectedAmount * 994n) / 1_000n,
+    (unsponsored.terms.destination.expectedAmount * 994n) / 1_000n,
   );
-  await settled(agreed);
+  await settle(agreed);
   expect(await world.destination.balance(recipient, world.odd)).toBe(destination.expectedAmount);
   const topup = agreed.terms.gasTopup?.amount ?? 0n;
   expect(await world.destination.balance(recipient, NATIVE_CURRENCY)).toBe(topup);
   expect(await balanceOf(app)).toBe(200_000n);
   expect(await balanceOf(payer.wallet)).toBe(100_000_000n - (sponsorship?.amount ?? 0n));
-  const [fill, ...more] = await world.paymentsOf(agreed, world.destination);
-  expect(more).toEqual([]);
+  const [fill, ...others] = await world.paymentsOf(agreed, world.destination);
+  expect(others).toEqual([]);
   expect(await judgeFill(world, agreed, fill?.hash ?? "0x")).toEqual({
     amounts: [destination.expectedAmount, topup],
   });
@@ -70,8 +70,8 @@ test("computes app fees from what the origin swap deposited", async () => {
     recipient: world.anAddress(),
     appFees: [{ recipient: app, fee: 100 }],
   });
-  await settled(agreed);
+  await settle(agreed);
   const [deposit] = await world.depositsOf(agreed.requestId);
-  const due = agreed.terms.appFees?.fees[0]?.amount ?? 0n;
-  expect(await balanceOf(app)).toBe((due * (deposit?.amount ?? 0n)) / agreed.terms.origin.amount);
+  const expectedFee = agreed.terms.appFees?.fees[0]?.amount ?? 0n;
+  expect(await balanceOf(app)).toBe((expectedFee * (deposit?.amount ?? 0n)) / agreed.terms.origin.amount);
 });

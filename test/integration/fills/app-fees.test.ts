@@ -38,8 +38,8 @@ async function lineOf(
   currency: Address = world.usdc,
 ): Promise<{ balance: bigint; pending: bigint }> {
   const { lines } = await world.services.balances.book(wallet);
-  const found = lines.find(({ asset }) => asset.currency === currency);
-  return { balance: found?.balance ?? 0n, pending: found?.pending ?? 0n };
+  const line = lines.find(({ asset }) => asset.currency === currency);
+  return { balance: line?.balance ?? 0n, pending: line?.pending ?? 0n };
 }
 
 const ETHER = 10n ** 18n;
@@ -61,14 +61,18 @@ async function movementsOf(requestId: RequestId): Promise<readonly string[]> {
 }
 
 const sponsored = { subsidizeFees: true };
-const agree = async (
+const requestQuote = async (
   ask: Parameters<EngineWorld["quote"]>[0],
-  by?: Sponsor,
-  instead?: Parameters<EngineWorld["quote"]>[2],
+  sponsor?: Sponsor,
+  quoteServices?: Parameters<EngineWorld["quote"]>[2],
 ): Promise<QuotedRequest> =>
-  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask }, by?.key, instead);
+  await world.quote(
+    { recipient: world.anAddress(), refundTo: world.anAddress(), ...ask },
+    sponsor?.key,
+    quoteServices,
+  );
 
-const received = async ({ terms }: QuotedRequest): Promise<bigint> =>
+const receivedAmount = async ({ terms }: QuotedRequest): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
 /** Makes the deposit and mines it. The fill is then planned and broadcast. */
@@ -85,18 +89,18 @@ test("whenever the process crashes while a fill becomes final, apps are credited
   const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const appFees = [25, 10].map((fee) => ({ recipient: world.anAddress(), fee }));
-      const agreed = await agree({ ...sponsored, appFees }, payer);
+      const agreed = await requestQuote({ ...sponsored, appFees }, payer);
       await depositAndFill(agreed);
       await world.destination.mine();
       await world.watch(world.destination);
       return agreed;
     },
-    run: async (by) => {
+    run: async (workerServices) => {
       await world.destination.mine(2);
-      await world.watch(world.destination, by);
+      await world.watch(world.destination, workerServices);
     },
     verify: async (agreed, moment) => {
-      expect(await received(agreed), moment).toBe(100_000_000n);
+      expect(await receivedAmount(agreed), moment).toBe(100_000_000n);
       const { appFees, sponsorship } = agreed.terms;
       for (const { recipient, bps } of appFees?.fees ?? [])
         expect(await lineOf(recipient), moment).toEqual({ balance: BigInt(bps) * 10_000n, pending: 0n });
@@ -118,13 +122,13 @@ test("whenever the process crashes while a fill becomes final, apps are credited
 test("an orphaned fill credits and charges no one until it is final again", async () => {
   const payer = await aPayingKey(world, 10);
   const app = world.anAddress();
-  const agreed = await agree({ ...sponsored, appFees: [{ recipient: app, fee: 30 }] }, payer);
+  const agreed = await requestQuote({ ...sponsored, appFees: [{ recipient: app, fee: 30 }] }, payer);
   await depositAndFill(agreed);
   await world.destination.mine();
   await world.watch(world.destination);
   expect((await world.status(agreed.requestId)).status).toBe("success");
-  const paid = agreed.terms.sponsorship?.amount ?? 0n;
-  const whileFilling = { balance: 10_000_000n - paid, pending: paid };
+  const sponsoredAmount = agreed.terms.sponsorship?.amount ?? 0n;
+  const whileFilling = { balance: 10_000_000n - sponsoredAmount, pending: sponsoredAmount };
   expect(await lineOf(payer.wallet)).toEqual(whileFilling);
   expect((await lineOf(app)).balance).toBe(0n);
 
@@ -135,13 +139,13 @@ test("an orphaned fill credits and charges no one until it is final again", asyn
 
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   expect((await lineOf(app)).balance).toBe(300_000n);
-  expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n - paid, pending: 0n });
+  expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n - sponsoredAmount, pending: 0n });
 });
 
 test("credited fees can be claimed and paid out like any balance", async () => {
   const account = privateKeyToAccount(generatePrivateKey());
   const wallet = account.address.toLowerCase() as Address;
-  const agreed = await agree({ appFees: [{ recipient: account.address, fee: "500" }] });
+  const agreed = await requestQuote({ appFees: [{ recipient: account.address, fee: "500" }] });
   await depositAndFill(agreed);
   await world.untilFinal(agreed.requestId);
   expect((await lineOf(wallet)).balance).toBe(5_000_000n);
@@ -163,7 +167,7 @@ test("credited fees can be claimed and paid out like any balance", async () => {
 test("credits no app for a refund and releases the sponsor's reservation", async () => {
   const payer = await aPayingKey(world, 10);
   const app = world.anAddress();
-  const agreed = await agree({ ...sponsored, appFees: [{ recipient: app, fee: 30 }] }, payer);
+  const agreed = await requestQuote({ ...sponsored, appFees: [{ recipient: app, fee: 30 }] }, payer);
   await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
@@ -174,8 +178,8 @@ test("credits no app for a refund and releases the sponsor's reservation", async
     if (record === undefined) throw new Error("invariant violated: request is not stored");
     await reserveSponsorship(world.services, tx, record.terms, agreed.terms.sponsorship?.usd ?? 0n);
     const { record: planned } = await transition(world.services, tx, record, { kind: "fillPlanned" });
-    const dead = { kind: "fillDead", reason: "TRANSACTION_NOT_INCLUDED", depositGone: false } as const;
-    await transition(world.services, tx, planned, dead);
+    const fillDead = { kind: "fillDead", reason: "TRANSACTION_NOT_INCLUDED", depositGone: false } as const;
+    await transition(world.services, tx, planned, fillDead);
   });
   expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n, pending: 0n });
   expect((await world.untilFinal(requestId)).status).toBe("refund");
@@ -185,9 +189,9 @@ test("credits no app for a refund and releases the sponsor's reservation", async
 
 test.each(["is not filled", "cannot be sponsored when it is planned again"])(
   "gas of a reverted fill is charged to the sponsor and the daily budget when the request %s",
-  async (how) => {
+  async (ending) => {
     const payer = await aPayingKey(world, 10);
-    const agreed = await agree(sponsored, payer);
+    const agreed = await requestQuote(sponsored, payer);
     await world.pay(agreed);
     await world.origin.mine();
     await world.watch(world.origin);
@@ -202,10 +206,10 @@ test.each(["is not filled", "cannot be sponsored when it is planned again"])(
       expect(await reserve(9n * 10n ** 18n)).toBe("reserved");
       const slot = { id: `-${BigInt(requestId) % 10n ** 15n}`, chainId: world.destination.chain.id };
       await tx.fillBurns.note({ ...slot, gasUsed: 100n, effectiveGasPrice: 1n }, requestId, usedGasUsd, 1);
-      if (how !== "is not filled") expect(await reserve(11n * 10n ** 18n)).toBe("refused");
+      if (ending !== "is not filled") expect(await reserve(11n * 10n ** 18n)).toBe("refused");
       const { record: planned } = await transition(world.services, tx, record, { kind: "fillPlanned" });
-      const dead = { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false } as const;
-      await transition(world.services, tx, planned, dead);
+      const fillDead = { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false } as const;
+      await transition(world.services, tx, planned, fillDead);
       const budget = { keyId: payer.key.id, day: today, user: terms.user, target: undefined };
       return await tx.executions.lockSpending(budget, undefined);
     });
@@ -227,7 +231,7 @@ test.each([
   },
 ])("the sponsor of a fill $what", { timeout: 20_000 }, async ({ isPlain, isPriced, paid }) => {
   const payer = await aPayingKey(world, 10);
-  const agreed = await agree(sponsored, payer);
+  const agreed = await requestQuote(sponsored, payer);
   await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
@@ -273,39 +277,39 @@ test.each([
 
 test("refunds the deposit when the sponsor can no longer pay in full", async () => {
   const payer = await aPayingKey(world, 1);
-  const agreed = await agree(sponsored, payer);
-  const paid = agreed.terms.sponsorship?.amount ?? 0n;
-  await payer.spend(1_000_000n - paid + 1n);
+  const agreed = await requestQuote(sponsored, payer);
+  const sponsoredAmount = agreed.terms.sponsorship?.amount ?? 0n;
+  await payer.spend(1_000_000n - sponsoredAmount + 1n);
   await depositAndFill(agreed);
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({
     status: "refund",
     failReason: "SPONSOR_BALANCE_TOO_LOW",
   });
-  expect(await received(agreed)).toBe(0n);
-  expect(await lineOf(payer.wallet)).toEqual({ balance: paid - 1n, pending: 0n });
+  expect(await receivedAmount(agreed)).toBe(0n);
+  expect(await lineOf(payer.wallet)).toEqual({ balance: sponsoredAmount - 1n, pending: 0n });
 });
 
 test("a sponsor pays despite holds, and one fill's reservation never pays for another fill", async () => {
   const payer = await aPayingKey(world, 1);
-  const [first, second] = [await agree(sponsored, payer), await agree(sponsored, payer)];
-  const paid = first.terms.sponsorship?.amount ?? 0n;
-  await payer.spend(1_000_000n - 2n * paid + 1n);
+  const [first, second] = [await requestQuote(sponsored, payer), await requestQuote(sponsored, payer)];
+  const sponsoredAmount = first.terms.sponsorship?.amount ?? 0n;
+  await payer.spend(1_000_000n - 2n * sponsoredAmount + 1n);
   for (const agreed of [first, second]) await depositAndFill(agreed);
-  const ends = [await world.untilFinal(first.requestId), await world.untilFinal(second.requestId)];
-  expect(ends.map(({ status }) => status)).toEqual(["success", "refund"]);
-  expect(await received(first)).toBe(100_000_000n);
-  expect(await lineOf(payer.wallet)).toEqual({ balance: paid - 1n, pending: 0n });
+  const outcomes = [await world.untilFinal(first.requestId), await world.untilFinal(second.requestId)];
+  expect(outcomes.map(({ status }) => status)).toEqual(["success", "refund"]);
+  expect(await receivedAmount(first)).toBe(100_000_000n);
+  expect(await lineOf(payer.wallet)).toEqual({ balance: sponsoredAmount - 1n, pending: 0n });
 });
 
 test("held funds never sponsor app fees, neither in the quote nor in the fill", async () => {
   const payer = await aPayingKey(world, 1_000);
   const app = world.anAddress();
   const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
-  const agreed = await agree(ask, payer);
+  const agreed = await requestQuote(ask, payer);
   // After the quote, a fast fill holds 990 of the 1,000 USDC.
-  const front = await agree({ amount: "990000000" }, payer);
+  const front = await requestQuote({ amount: "990000000" }, payer);
   await payer.fastFill(front);
-  await expect(agree(ask, payer)).rejects.toMatchObject({
+  await expect(requestQuote(ask, payer)).rejects.toMatchObject({
     code: "INSUFFICIENT_FUNDS",
     message: expect.stringContaining("not held for fast fills") as string,
   });
@@ -317,9 +321,9 @@ test("held funds never sponsor app fees, neither in the quote nor in the fill", 
   expect(await lineOf(app)).toEqual({ balance: 0n, pending: 0n });
   expect(await lineOf(payer.wallet)).toEqual({ balance: 1_000_000_000n, pending: 0n });
   // The sponsor still pays gas and the service's fee.
-  const plain = await agree(sponsored, payer);
-  await depositAndFill(plain);
-  expect((await world.untilFinal(plain.requestId)).status).toBe("success");
+  const withoutAppFees = await requestQuote(sponsored, payer);
+  await depositAndFill(withoutAppFees);
+  expect((await world.untilFinal(withoutAppFees.requestId)).status).toBe("success");
 });
 
 test("a volatile balance pays neither app fees nor a fixed rate, neither in the quote nor in the fill", async () => {
@@ -327,14 +331,14 @@ test("a volatile balance pays neither app fees nor a fixed rate, neither in the 
   const app = world.anAddress();
   const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
   const rate = { ...sponsored, fixedRate: "1:1.02" };
-  const quotes = [await agree(ask, payer), await agree(rate, payer)];
+  const quotes = [await requestQuote(ask, payer), await requestQuote(rate, payer)];
   // After the quotes, the wallet has only native tokens, whose price is volatile.
   await payer.spend(100_000_000n);
   await topUpNative(payer, ETHER);
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 30 });
   onTestFinished(() => world.prices.trust("ethereum", undefined));
   for (const feeAsk of [ask, rate])
-    await expect(agree(feeAsk, payer)).rejects.toMatchObject({
+    await expect(requestQuote(feeAsk, payer)).rejects.toMatchObject({
       code: "INSUFFICIENT_FUNDS",
       message: expect.stringMatching(/has \$0\.0+ in stablecoins \(USDC/) as string,
     });
@@ -344,14 +348,14 @@ test("a volatile balance pays neither app fees nor a fixed rate, neither in the 
       status: "refund",
       failReason: "SPONSOR_BALANCE_TOO_LOW",
     });
-    expect(await received(agreed)).toBe(0n);
+    expect(await receivedAmount(agreed)).toBe(0n);
   }
   expect(await lineOf(app)).toEqual({ balance: 0n, pending: 0n });
   expect(await lineOf(payer.wallet, NATIVE_CURRENCY)).toEqual({ balance: ETHER, pending: 0n });
   // The sponsor still pays gas and the service's fee.
-  const plain = await agree(sponsored, payer);
-  await depositAndFill(plain);
-  expect((await world.untilFinal(plain.requestId)).status).toBe("success");
+  const withoutAppFees = await requestQuote(sponsored, payer);
+  await depositAndFill(withoutAppFees);
+  expect((await world.untilFinal(withoutAppFees.requestId)).status).toBe("success");
   expect((await lineOf(payer.wallet, NATIVE_CURRENCY)).balance).toBeLessThan(ETHER);
 });
 
@@ -360,10 +364,10 @@ test("pays app fees from the balance's stablecoins and the remaining service fee
   const app = world.anAddress();
   const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
   await topUpNative(payer, ETHER);
-  const agreed = await agree(ask, payer);
+  const agreed = await requestQuote(ask, payer);
   await depositAndFill(agreed);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
-  expect(await received(agreed)).toBe(100_000_000n);
+  expect(await receivedAmount(agreed)).toBe(100_000_000n);
   expect((await lineOf(app)).balance).toBe(50_000_000n);
   expect(await lineOf(payer.wallet)).toEqual({ balance: 0n, pending: 0n });
   const { balance, pending } = await lineOf(payer.wallet, NATIVE_CURRENCY);
@@ -376,11 +380,11 @@ test("pays app fees from the balance's stablecoins and the remaining service fee
 test("held funds never subsidize a fixed rate, neither in the quote nor in the fill", async () => {
   const payer = await aPayingKey(world, 1_000);
   const ask = { ...sponsored, amount: "700000000", fixedRate: "1:1.02" };
-  const agreed = await agree(ask, payer);
+  const agreed = await requestQuote(ask, payer);
   // After the quote, a fast fill holds 990 of the 1,000 USDC.
-  const front = await agree({ amount: "990000000" }, payer);
+  const front = await requestQuote({ amount: "990000000" }, payer);
   await payer.fastFill(front);
-  await expect(agree(ask, payer)).rejects.toMatchObject({
+  await expect(requestQuote(ask, payer)).rejects.toMatchObject({
     code: "INSUFFICIENT_FUNDS",
     message: expect.stringContaining("not held for fast fills") as string,
   });
@@ -389,23 +393,23 @@ test("held funds never subsidize a fixed rate, neither in the quote nor in the f
     status: "refund",
     failReason: "SPONSOR_BALANCE_TOO_LOW",
   });
-  expect(await received(agreed)).toBe(0n);
+  expect(await receivedAmount(agreed)).toBe(0n);
   expect(await lineOf(payer.wallet)).toEqual({ balance: 1_000_000_000n, pending: 0n });
 });
 
 test.each([
-  { returns: true, end: { status: "success" } },
-  { returns: false, end: { status: "refund", failReason: "SPONSOR_BALANCE_TOO_LOW" } },
+  { change: "is listed again", end: { status: "success" } },
+  { change: "stays removed", end: { status: "refund", failReason: "SPONSOR_BALANCE_TOO_LOW" } },
 ])(
-  "a fill waits while its sponsor owes a currency that was removed from the list, and ends as $end.status when it is listed again: $returns",
-  async ({ returns, end }) => {
+  "a fill waits while its sponsor owes a currency that was removed from the list, and ends as $end.status if the currency $change",
+  async ({ change, end }) => {
     const { services, origin } = world;
     const payer = await aPayingKey(world, 10);
-    const agreed = await agree(sponsored, payer);
+    const agreed = await requestQuote(sponsored, payer);
     const asset = { chainId: origin.chain.id, currency: NATIVE_CURRENCY };
     const movementKey = `reversed:${agreed.requestId}`;
-    const owing = { wallet: payer.wallet, asset, amount: 1_000n, movementKey };
-    await services.uow.run(async (tx) => await reverseTopUp(services, tx, owing));
+    const debt = { wallet: payer.wallet, asset, amount: 1_000n, movementKey };
+    await services.uow.run(async (tx) => await reverseTopUp(services, tx, debt));
     const currencies = services.appBalance.currencies.filter(({ address }) => address !== NATIVE_CURRENCY);
     const shortened = { ...services, appBalance: { ...services.appBalance, currencies } };
     await world.pay(agreed);
@@ -417,21 +421,21 @@ test.each([
       why: expect.stringContaining("owes 1000 base units") as string,
     });
     expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n, pending: 0n });
-    if (!returns) {
+    if (change === "stays removed") {
       world.clock.forward(services.enginePolicy.inventoryWaitMs + 1);
       await reconcileRequests(shortened);
       await world.work(shortened);
     }
     expect(await world.untilFinal(agreed.requestId)).toMatchObject(end);
-    expect(await received(agreed)).toBe(returns ? 100_000_000n : 0n);
+    expect(await receivedAmount(agreed)).toBe(change === "is listed again" ? 100_000_000n : 0n);
   },
 );
 
 test("concurrent fills together stay within the key's daily budget", async () => {
-  const probe = await agree(sponsored, await aPayingKey(world, 1));
+  const probe = await requestQuote(sponsored, await aPayingKey(world, 1));
   const usd = probe.terms.sponsorship?.usd ?? 0n;
   const payer = await aPayingKey(world, 10, { dailyUsd: usd + usd / 2n });
-  const [first, second] = [await agree(sponsored, payer), await agree(sponsored, payer)];
+  const [first, second] = [await requestQuote(sponsored, payer), await requestQuote(sponsored, payer)];
   for (const agreed of [first, second]) await depositAndFill(agreed);
   expect((await world.untilFinal(first.requestId)).status).toBe("success");
   expect(await world.untilFinal(second.requestId)).toMatchObject({
@@ -439,12 +443,14 @@ test("concurrent fills together stay within the key's daily budget", async () =>
     failReason: "SPONSOR_BALANCE_TOO_LOW",
   });
   // The next quote takes the spending into account.
-  await expect(agree(sponsored, payer)).rejects.toMatchObject({ facts: { data: { rule: "dailyUsd" } } });
+  await expect(requestQuote(sponsored, payer)).rejects.toMatchObject({
+    facts: { data: { rule: "dailyUsd" } },
+  });
 });
 
 test("does not charge the app of an API key that was revoked after the quote", async () => {
   const payer = await aPayingKey(world, 10);
-  const agreed = await agree(sponsored, payer);
+  const agreed = await requestQuote(sponsored, payer);
   await world.pool.query("update api_keys set revoked_at_ms = 1 where id = $1", [payer.key.id]);
   await depositAndFill(agreed);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("refund");
@@ -462,11 +468,11 @@ test("a sponsored output type is paid to the unit, and app fees in the native to
     amount: "20000000000000000",
     appFees: [{ recipient: app, fee: 100 }],
   };
-  const agreed = await agree(ask, payer);
+  const agreed = await requestQuote(ask, payer);
   expect(agreed.terms.origin.amount).toBe(20_000_000_000_000_000n);
   await depositAndFill(agreed);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
-  expect(await received(agreed)).toBe(20_000_000_000_000_000n);
+  expect(await receivedAmount(agreed)).toBe(20_000_000_000_000_000n);
   // One percent of 0.02 ETH at $2,500.
   expect((await lineOf(app)).balance).toBe(500_000n);
 });
@@ -485,7 +491,7 @@ test.each([
       amount: "40000000000000000",
       appFees: [{ recipient: app, fee: 100 }],
     };
-    const agreed = await agree(ask);
+    const agreed = await requestQuote(ask);
     expect(agreed.terms.appFees?.fees[0]?.amount).toBe(1_000_000n);
     await depositAndFill(agreed);
     await world.destination.mine();
@@ -514,7 +520,7 @@ test("an app fee without a price is credited once, later, even if the queue lost
     amount: "40000000000000000",
     appFees: [{ recipient: app, fee: 100 }],
   };
-  const agreed = await agree(ask);
+  const agreed = await requestQuote(ask);
   await depositAndFill(agreed);
   world.prices.set("ethereum", undefined);
   for (const blocks of [1, 2]) {
@@ -524,33 +530,33 @@ test("an app fee without a price is credited once, later, even if the queue lost
   expect((await world.status(agreed.requestId)).final).toBe(true);
   // Simulates that Redis lost the jobs, which are marked as published.
   await world.pool.query("update outbox set published_at_ms = 1 where published_at_ms is null");
-  const due = async () => (await world.pool.query("select request_id from app_fees_due")).rows;
-  expect(await due()).toEqual([{ request_id: agreed.requestId }]);
+  const feesDue = async () => (await world.pool.query("select request_id from app_fees_due")).rows;
+  expect(await feesDue()).toEqual([{ request_id: agreed.requestId }]);
 
   for (const price of [undefined, "2500", "2500"]) {
     world.prices.set("ethereum", price);
     world.clock.forward(world.services.enginePolicy.overdueAfterMs + 1);
     await reconcileRequests(world.services);
     await world.work();
-    const [balance, left] = price === undefined ? [0n, 1] : [1_000_000n, 0];
+    const [balance, dueCount] = price === undefined ? [0n, 1] : [1_000_000n, 0];
     expect((await lineOf(app)).balance).toBe(balance);
-    expect(await due()).toHaveLength(left);
+    expect(await feesDue()).toHaveLength(dueCount);
   }
 });
 
 test("a fixed rate is paid exactly, and the sponsor is charged its cost at the fill", async () => {
   const payer = await aPayingKey(world, 10);
-  const agreed = await agree({ ...sponsored, fixedRate: "1:1.001" }, payer);
+  const agreed = await requestQuote({ ...sponsored, fixedRate: "1:1.001" }, payer);
   // The sponsor also pays the increase of the destination's gas cost since the quote.
-  const quoted = agreed.terms.sponsorship?.usd ?? 0n;
+  const quotedUsd = agreed.terms.sponsorship?.usd ?? 0n;
   world.prices.set("ethereum", "2600");
   await depositAndFill(agreed);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   world.prices.set("ethereum", "2500");
-  expect(await received(agreed)).toBe(100_100_000n);
+  expect(await receivedAmount(agreed)).toBe(100_100_000n);
   const { balance, pending } = await lineOf(payer.wallet);
   expect(pending).toBe(0n);
-  expect((10_000_000n - balance) * 10n ** 12n).toBeGreaterThan(quoted);
+  expect((10_000_000n - balance) * 10n ** 12n).toBeGreaterThan(quotedUsd);
 });
 
 test("pays the gas top-up and the output in one transaction that oracles count as both payments", async () => {
@@ -559,22 +565,22 @@ test("pays the gas top-up and the output in one transaction that oracles count a
   await destination.mine();
   await world.watch(destination);
   await openLane(world.services, destination.connected);
-  const agreed = await agree({ topupGas: true, topupGasAmount: "1000000" });
+  const agreed = await requestQuote({ topupGas: true, topupGasAmount: "1000000" });
   await depositAndFill(agreed);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   const { recipient, destination: promised } = agreed.terms;
-  expect(await received(agreed)).toBe(promised.expectedAmount);
+  expect(await receivedAmount(agreed)).toBe(promised.expectedAmount);
   // One dollar of ETH at $2,500.
   expect(await destination.balance(recipient, NATIVE_CURRENCY)).toBe(4n * 10n ** 14n);
-  const [payment, ...more] = await world.paymentsOf(agreed, destination);
-  expect(more).toEqual([]);
+  const [payment, ...others] = await world.paymentsOf(agreed, destination);
+  expect(others).toEqual([]);
   expect(await judgeFill(world, agreed, payment?.hash ?? "0x")).toEqual({
     amounts: [promised.expectedAmount, 4n * 10n ** 14n],
   });
 });
 
 test("a gas top-up waits while the native token's price is disputed", async () => {
-  const agreed = await agree({ topupGas: true, topupGasAmount: "90000000" });
+  const agreed = await requestQuote({ topupGas: true, topupGasAmount: "90000000" });
   await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
@@ -589,11 +595,11 @@ test("a gas top-up waits while the native token's price is disputed", async () =
 test("gas top-ups count against the limit per minute on exposure to the native token's price", async () => {
   const { enginePolicy } = world.services;
   const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 } };
-  const agreed: QuotedRequest[] = [];
+  const requests: QuotedRequest[] = [];
   for (let n = 0; n < 2; n++) {
-    const request = await agree({ topupGas: true, topupGasAmount: "90000000" });
+    const request = await requestQuote({ topupGas: true, topupGasAmount: "90000000" });
     await world.pay(request);
-    agreed.push(request);
+    requests.push(request);
   }
   await world.origin.mine();
   await world.watch(world.origin);
@@ -601,31 +607,31 @@ test("gas top-ups count against the limit per minute on exposure to the native t
   world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
   await world.work(bounded);
   const stateOf = async ({ requestId }: QuotedRequest) => (await world.request(requestId)).state.name;
-  expect((await Promise.all(agreed.map(stateOf))).sort()).toEqual(["fillable", "submitted"]);
+  expect((await Promise.all(requests.map(stateOf))).sort()).toEqual(["fillable", "submitted"]);
   world.clock.forward(60_000);
   await world.work(bounded);
-  expect(await Promise.all(agreed.map(stateOf))).toEqual(["submitted", "submitted"]);
-  for (const { requestId } of agreed) expect((await world.untilFinal(requestId)).status).toBe("success");
+  expect(await Promise.all(requests.map(stateOf))).toEqual(["submitted", "submitted"]);
+  for (const { requestId } of requests) expect((await world.untilFinal(requestId)).status).toBe("success");
 });
 
 test("the deposit pays for a gas top-up whose native token rose by more than the pair's fee", async () => {
   const ask = { topupGas: true, topupGasAmount: "20000000" };
-  const [kept, repriced, exact] = [
-    await agree(ask),
-    await agree({ ...ask, slippageTolerance: "1000" }),
-    await agree({ ...ask, tradeType: "EXACT_OUTPUT", amount: "50000000" }),
+  const [withinFee, repriced, exact] = [
+    await requestQuote(ask),
+    await requestQuote({ ...ask, slippageTolerance: "1000" }),
+    await requestQuote({ ...ask, tradeType: "EXACT_OUTPUT", amount: "50000000" }),
   ];
   // 4 bps more. The pair's fee is 6 bps.
   world.prices.set("ethereum", "2501");
-  await depositAndFill(kept);
-  expect((await world.untilFinal(kept.requestId)).status).toBe("success");
-  expect(await received(kept)).toBe(kept.terms.destination.expectedAmount);
+  await depositAndFill(withinFee);
+  expect((await world.untilFinal(withinFee.requestId)).status).toBe("success");
+  expect(await receivedAmount(withinFee)).toBe(withinFee.terms.destination.expectedAmount);
 
   // 2.8% more.
   world.prices.set("ethereum", "2570");
   await depositAndFill(repriced);
   expect((await world.untilFinal(repriced.requestId)).status).toBe("success");
-  expect(repriced.terms.destination.expectedAmount - (await received(repriced))).toBeGreaterThanOrEqual(
+  expect(repriced.terms.destination.expectedAmount - (await receivedAmount(repriced))).toBeGreaterThanOrEqual(
     560_000n,
   );
   await depositAndFill(exact);
@@ -636,7 +642,7 @@ test("the deposit pays for a gas top-up whose native token rose by more than the
 test("refuses to fast fill a request with app fees or a sponsor", async () => {
   const payer = await aPayingKey(world, 1_000);
   for (const ask of [sponsored, { appFees: [{ recipient: world.anAddress(), fee: 1 }] }]) {
-    const agreed = await agree(ask, payer);
+    const agreed = await requestQuote(ask, payer);
     await expect(payer.fastFill(agreed)).rejects.toMatchObject({ facts: { data: { rule: "othersShare" } } });
   }
 });

@@ -76,7 +76,7 @@ test.each([
       { calls: [mintWithFill(first, 3n), mintWithFill(second, 4n)] },
       { destinationCurrency: currencyOf() },
     );
-    const held = (await world.book()).pending;
+    const reserved = (await world.book()).pending;
     const end = await world.untilFinal(agreed.requestId);
     expect(end).toMatchObject({ status: "success", fundsAt: "recipient" });
     const { recipient, destination: promised } = agreed.terms;
@@ -85,8 +85,8 @@ test.each([
       3n,
       4n,
     ]);
-    const [payment, ...more] = await world.paymentsOf(agreed, destination);
-    expect(more).toEqual([]);
+    const [payment, ...others] = await world.paymentsOf(agreed, destination);
+    expect(others).toEqual([]);
     if (payment === undefined) throw new Error("no payment found");
     expect(await judgeFill(world, agreed, payment.hash)).toEqual({ amounts: [promised.expectedAmount] });
 
@@ -96,7 +96,7 @@ test.each([
     expect(destinationUsd).toBeGreaterThan(0n);
     const { pending, fees } = await world.book();
     expect(pending).toBe(0n);
-    expect(fees).toBeLessThanOrEqual(held);
+    expect(fees).toBeLessThanOrEqual(reserved);
     expect(fees * 10n ** 12n - costUsd).toBeLessThan(3n * 10n ** 12n);
   },
 );
@@ -120,7 +120,7 @@ test("refuses user operations that pay fees in calls with a fill, whichever acco
     const data = encodeFunctionData({ abi: entryPoint07Abi, functionName: "handleOps", args });
     return { calls: [{ to, value: "0", data }] };
   };
-  const { call } = await quotedExecution(handleOps("0x1"));
+  const { call } = await quoteExecution(handleOps("0x1"));
   await expect(world.execute(call)).rejects.toThrow(
     /^destinationChainExecutionData: maxFeePerGas of user operation 0 must be 0/,
   );
@@ -135,7 +135,7 @@ test("the app is charged for native tokens that calls carry, the remainder retur
   await world.round();
   expect(await destination.balance(beneficiary, native)).toBe(10n ** 15n);
   expect((await world.execution(agreed.requestId)).destinationUsd).toBeGreaterThan(10n ** 15n * 2_500n);
-  const { call, agreed: other } = await quotedExecution({
+  const { call, agreed: otherQuote } = await quoteExecution({
     calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }],
   });
   const frugal = { ...world.app, rules: { maxCallValueUsd: 0n } };
@@ -143,18 +143,20 @@ test("the app is charged for native tokens that calls carry, the remainder retur
   world.prices.trust("ethereum", unreliable.disputed);
   await expect(world.execute(call)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
   world.prices.trust("ethereum", undefined);
-  expect((await world.status(other.requestId)).status).toBe("waiting");
+  expect((await world.status(otherQuote.requestId)).status).toBe("waiting");
 });
 
 test("a fill waits while the native token that its calls carry costs more than was charged, or its price is disputed", async () => {
   const { clock, destination } = world;
   const beneficiary = world.anAddress();
-  const carrying: CallsWithFill = { calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] };
+  const callsWithValue: CallsWithFill = {
+    calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }],
+  };
   // A spread of 20 bps plus the service fee of 6 bps.
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
-  const kept = await executeQuote(carrying);
+  const waitingFill = await executeQuote(callsWithValue);
   world.prices.trust("ethereum", undefined);
-  const { destination: priced, costUsd } = await world.execution(kept.requestId);
+  const { destination: priced, costUsd } = await world.execution(waitingFill.requestId);
   expect(priced?.salePriceUsd).toBe((25_065n * ONE_USD) / 10n);
   expect(costUsd).toBeGreaterThan((10n ** 15n * 25_065n) / 10n);
   const untilItWaits = async (why: RegExp): Promise<void> => {
@@ -163,27 +165,30 @@ test("a fill waits while the native token that its calls carry costs more than w
       await world.round();
       if (world.events.of("fill_waits").some(({ facts }) => why.test(String(facts["why"])))) return;
     }
-    throw new Error(`the fill does not wait: ${(await world.request(kept.requestId)).state.name}`);
+    throw new Error(`the fill does not wait: ${(await world.request(waitingFill.requestId)).state.name}`);
   };
   world.prices.set("ethereum", "2600");
   await untilItWaits(/costs more than was reserved/);
   world.prices.set("ethereum", "2500");
   world.prices.trust("ethereum", unreliable.disputed);
   await untilItWaits(/contradicted/);
-  expect(await world.paymentsOf(kept, destination)).toEqual([]);
+  expect(await world.paymentsOf(waitingFill, destination)).toEqual([]);
   world.prices.trust("ethereum", undefined);
-  expect(await world.untilFinal(kept.requestId)).toMatchObject({ status: "success" });
+  expect(await world.untilFinal(waitingFill.requestId)).toMatchObject({ status: "success" });
   for (let round = 0; round < 3; round += 1) await world.round();
-  const slot = await fillSlot(kept);
+  const slot = await slotOfFill(waitingFill);
   const extraGas = (slot?.gasUsed ?? 0n) - (priced?.plainGas ?? 0n);
-  expect((await world.execution(kept.requestId)).destinationUsd).toBe(
+  expect((await world.execution(waitingFill.requestId)).destinationUsd).toBe(
     (10n ** 15n * 25_065n) / 10n + extraGas * (slot?.effectiveGasPrice ?? 0n) * 2_500n,
   );
 
-  const lost = await executeQuote(carrying);
+  const refundedFill = await executeQuote(callsWithValue);
   world.prices.set("ethereum", "2600");
-  expect(await world.untilFinal(lost.requestId)).toMatchObject({ status: "refund", failReason: "SLIPPAGE" });
-  expect((await world.execution(lost.requestId)).destinationUsd).toBe(0n);
+  expect(await world.untilFinal(refundedFill.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "SLIPPAGE",
+  });
+  expect((await world.execution(refundedFill.requestId)).destinationUsd).toBe(0n);
   expect(await destination.balance(beneficiary, native)).toBe(10n ** 15n);
 });
 
@@ -195,20 +200,20 @@ test("refuses calls with a fill if their native token was priced differently tha
   await services.uow.run((tx) =>
     creditTopUp(services, tx, { wallet, asset, amount: 10n ** 17n, movementKey: "given" }),
   );
-  const { call } = await quotedExecution({
+  const { call } = await quoteExecution({
     calls: [{ to: anAddress(), value: "1000000000000000", data: "0x" }],
   });
   // The price changes after the fill was priced.
-  const by: ExecuteServices = {
+  const executeServices: ExecuteServices = {
     ...services,
     random: { bytes32: someHash },
     accept: async (acceptable) => {
       world.prices.set("ethereum", "2600");
-      return await acceptExecution(by, acceptable);
+      return await acceptExecution(executeServices, acceptable);
     },
   };
   const { rows: before } = await world.pool.query("select * from ledger_entries");
-  await expect(executeCalls(by, caller, world.body(call), undefined)).rejects.toMatchObject({
+  await expect(executeCalls(executeServices, caller, world.body(call), undefined)).rejects.toMatchObject({
     code: "SERVICE_UNAVAILABLE",
     message: "The price of ETH changed during the request; try again",
   });
@@ -227,7 +232,7 @@ test("refuses calls that would revert in the simulation, with every detail", asy
       args: [world.anAddress(), 1n],
     }),
   };
-  const { call } = await quotedExecution({ calls: [mintWithFill(world.anAddress(), 1n), failing] });
+  const { call } = await quoteExecution({ calls: [mintWithFill(world.anAddress(), 1n), failing] });
   expect(await world.tryExecute(call)).toMatchObject({
     kind: "reverts",
     failure: { label: "ERC20_INSUFFICIENT_BALANCE" },
@@ -284,19 +289,19 @@ test("refuses calls that would take the payment back from its recipient, because
       args: [recipient, world.anAddress(), 10n],
     }),
   };
-  const { call } = await quotedExecution({ calls: [takingCall] }, { recipient });
+  const { call } = await quoteExecution({ calls: [takingCall] }, { recipient });
   await expect(world.execute(call)).rejects.toThrow(/oracles could not attest it/);
 });
 
 test("refuses calls that deposit for the order being paid: oracles could mistake the fill for the order's deposit", async () => {
-  const depositing = (id: Hex): CallsWithFill => {
+  const depositCalls = (id: Hex): CallsWithFill => {
     const args = [world.anAddress(), id] as const;
     const data = encodeFunctionData({ abi: depositoryAbi, functionName: "depositNative", args });
     return { calls: [{ to: world.destination.chain.contracts.depository, value: "1", data }] };
   };
-  const { agreed, call } = await quotedExecution({ calls: [] });
+  const { agreed, call } = await quoteExecution({ calls: [] });
   const { orderId } = agreed.terms;
-  await expect(world.execute({ ...call, callsWithFill: depositing(orderId) })).rejects.toThrow(
+  await expect(world.execute({ ...call, callsWithFill: depositCalls(orderId) })).rejects.toThrow(
     /use another deposit id/,
   );
 });
@@ -378,10 +383,10 @@ test.each<readonly [string, (requestId: RequestId) => Promise<void>]>([
   ["the remaining fees are waived", waiveFees],
 ])(
   "charges the gas of a fast fill's calls even if the execution itself is never mined: %s",
-  async (_how, end) => {
-    const { agreed, lostWei } = await gasUsedInAdvance();
+  async (_how, endExecution) => {
+    const { agreed, lostWei } = await useGasInAdvance();
     expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
-    await end(agreed.requestId);
+    await endExecution(agreed.requestId);
     const { destinationUsd, costUsd, settled } = await world.execution(agreed.requestId);
     const lostUsd = lostWei * 2_500n;
     expect({ destinationUsd, costUsd, settled }).toEqual({
@@ -397,7 +402,7 @@ test.each<readonly [string, (requestId: RequestId) => Promise<void>]>([
 
 test("does not retry calls that reverted in a block when the deposit arrives, and refunds the deposit", async () => {
   const { destination, solver } = world;
-  const { agreed, burner, lostWei } = await gasUsedInAdvance();
+  const { agreed, burner, lostWei } = await useGasInAdvance();
   await setSlot(burner, 0n);
   const before = await destination.balance(solver.address, native);
   const end = await world.untilFinal(agreed.requestId);
@@ -423,7 +428,7 @@ test("calls wait while gas costs more than was reserved for them, and are then m
   expect(await world.paymentsOf(agreed, destination)).toEqual([]);
   await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_000_000_000n });
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
-  const slot = await fillSlot(agreed);
+  const slot = await slotOfFill(agreed);
   expect(slot?.maxFeePerGas).toBeLessThanOrEqual(priced?.maxFeePerGas ?? 0n);
   expect(slot?.gasLimit).toBeLessThanOrEqual((priced?.plainGas ?? 0n) + (priced?.extraGas ?? 0n));
 });
@@ -449,11 +454,11 @@ test("calls wait while the node cannot trace, and a later refund does not name t
     const outcome = await connection.reader.trace(...question);
     return outcome.kind === "ok" ? { ...outcome, effects: { kind: "unseen" } } : outcome;
   };
-  const blind = {
+  const withoutTrace = {
     ...destination.connected,
     connection: { ...connection, reader: { ...connection.reader, trace } },
   };
-  const get = (id: number) => (id === destination.chain.id ? blind : services.chains.get(id));
+  const get = (id: number) => (id === destination.chain.id ? withoutTrace : services.chains.get(id));
   const tryFill = async () =>
     await pay({ ...services, chains: { ...services.chains, get } }, fillLeg, agreed.requestId);
   expect(await tryFill()).toEqual({ waitMs: 1_000, why: "the node cannot trace the calls" });
@@ -476,17 +481,17 @@ test.each([
   await setSlot(looper, loops);
   await destination.mine();
   expect((await world.untilFinal(agreed.requestId)).status).toBe(status);
-  const slot = await fillSlot(agreed);
+  const slot = await slotOfFill(agreed);
   if (status === "success") expect(slot?.gasLimit).toBe((priced?.plainGas ?? 0n) + (priced?.extraGas ?? 0n));
   else expect(slot).toBeUndefined();
 });
 
 test("calls that need more gas than a third of a usual block, or than a block can hold with headroom, are refused before they are accepted", async () => {
   const { client } = world.destination;
-  const tooExpensive = await quotedExecution(callTo(await aLooper(300_000n)));
+  const tooExpensive = await quoteExecution(callTo(await aLooper(300_000n)));
   const outOfGas = { kind: "reverts", failure: { label: "OUT_OF_GAS" } };
   expect(await world.tryExecute(tooExpensive.call)).toMatchObject(outOfGas);
-  const affordable = await quotedExecution(callTo(await aLooper(60_000n)));
+  const affordable = await quoteExecution(callTo(await aLooper(60_000n)));
   await client.setBlockGasLimit({ gasLimit: 3_000_000n });
   await world.destination.mine();
   expect(await world.tryExecute(affordable.call)).toMatchObject(outOfGas);
@@ -503,17 +508,17 @@ test("a fill that no longer fits into a block is not broadcast, and delays no ot
   const nonce = await destination.client.getTransactionCount(solver);
   const end = await world.untilFinal(agreed.requestId);
   expect(end).toMatchObject({ status: "refund", failReason: "EXECUTION_REVERTED" });
-  expect(await fillSlot(agreed)).toBeUndefined();
+  expect(await slotOfFill(agreed)).toBeUndefined();
   expect(await destination.client.getTransactionCount(solver)).toBe(nonce);
 });
 
 test("sends authorizations with the fill, in a type 4 transaction", async () => {
   const { destination } = world;
-  const there = await world.withSmartAccounts(destination);
+  const smartChain = await world.withSmartAccounts(destination);
   const owner = privateKeyToAccount(generatePrivateKey());
   const { r, s, yParity, address, nonce } = await owner.signAuthorization({
     chainId: destination.chain.id,
-    address: contractOf(there, "simple7702Account"),
+    address: contractOf(smartChain, "simple7702Account"),
     nonce: 0,
   });
   const authorization = {
@@ -530,8 +535,8 @@ test("sends authorizations with the fill, in a type 4 transaction", async () => 
   });
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
   const [payment] = await world.paymentsOf(agreed, destination);
-  const sent = await destination.client.getTransaction({ hash: payment?.hash ?? "0x" });
-  expect(sent.type).toBe("eip7702");
+  const transaction = await destination.client.getTransaction({ hash: payment?.hash ?? "0x" });
+  expect(transaction.type).toBe("eip7702");
   expect(await destination.client.getCode({ address: owner.address })).toMatch(/^0xef0100/);
 });
 
@@ -539,7 +544,7 @@ test("an app's deny rules apply to calls with the fill at every depth", async ()
   const { multicall3 } = world.destination.chain.contracts;
   const denied = world.anAddress();
   const mint = mintWithFill(world.anAddress(), 3n);
-  const through = (to: Address, callData: Hex): CallsWithFill["calls"][number] => ({
+  const viaMulticall = (to: Address, callData: Hex): CallsWithFill["calls"][number] => ({
     to: multicall3,
     value: "0",
     data: encodeFunctionData({
@@ -549,33 +554,33 @@ test("an app's deny rules apply to calls with the fill at every depth", async ()
       args: [[{ target: to, allowFailure: true, callData }]],
     }),
   });
-  const refusing = (rules: Partial<SponsorshipRules>) => ({
+  const withRules = (rules: Partial<SponsorshipRules>) => ({
     ...world.app,
     rules: { ...world.app.rules, ...rules },
   });
-  const noMints = refusing({ denySelectors: [{ selector: mint.data.slice(0, 10) as Hex }] });
-  const notThere = refusing({ denyTargets: [denied] });
-  const direct = await quotedExecution({ calls: [mint] });
+  const noMints = withRules({ denySelectors: [{ selector: mint.data.slice(0, 10) as Hex }] });
+  const noDeniedTarget = withRules({ denyTargets: [denied] });
+  const direct = await quoteExecution({ calls: [mint] });
   await expect(world.execute(direct.call, noMints)).rejects.toThrow(/denySelectors/);
-  const deep = await quotedExecution({ calls: [through(world.usdc, mint.data as Hex)] });
-  await expect(world.execute(deep.call, noMints)).rejects.toThrow(/denySelectors/);
-  const elsewhere = await quotedExecution({ calls: [mint, through(denied, "0x")] });
-  await expect(world.execute(elsewhere.call, notThere)).rejects.toThrow(/denyTargets/);
+  const nested = await quoteExecution({ calls: [viaMulticall(world.usdc, mint.data as Hex)] });
+  await expect(world.execute(nested.call, noMints)).rejects.toThrow(/denySelectors/);
+  const toDeniedTarget = await quoteExecution({ calls: [mint, viaMulticall(denied, "0x")] });
+  await expect(world.execute(toDeniedTarget.call, noDeniedTarget)).rejects.toThrow(/denyTargets/);
   // The app's deny rules do not apply to the payment, because the solver itself makes it.
-  const noTransfers = refusing({ denySelectors: [{ selector: "0xa9059cbb" }] });
-  await world.execute(deep.call, noTransfers).catch((error: unknown) => {
+  const noTransfers = withRules({ denySelectors: [{ selector: "0xa9059cbb" }] });
+  await world.execute(nested.call, noTransfers).catch((error: unknown) => {
     throw new Error("the mint failed", { cause: error });
   });
 });
 
 test("without a trace, calls in a fill are refused with a fault of the service, because their effects are unknown", async () => {
   const { destination } = world;
-  const { call } = await quotedExecution({ calls: [mintWithFill(world.anAddress(), 3n)] });
+  const { call } = await quoteExecution({ calls: [mintWithFill(world.anAddress(), 3n)] });
   const strict = { ...world.app, rules: { ...world.app.rules, denyTargets: [world.anAddress()] } };
   const { reader } = destination.connected.connection;
   const trace = reader.trace.bind(reader);
-  const untraced: typeof trace = async (...asking) => {
-    const outcome = await trace(...asking);
+  const untraced: typeof trace = async (...args) => {
+    const outcome = await trace(...args);
     return outcome.kind === "ok" ? { ...outcome, calls: undefined } : outcome;
   };
   const services = {
@@ -597,7 +602,7 @@ test("without a trace, calls in a fill are refused with a fault of the service, 
 
 test("refuses calls with a payment in a token that the solver has not approved to the proxy", async () => {
   await approveToProxy(0n);
-  const { call } = await quotedExecution({ calls: [mintWithFill(world.anAddress(), 3n)] });
+  const { call } = await quoteExecution({ calls: [mintWithFill(world.anAddress(), 3n)] });
   await expect(world.execute(call)).rejects.toThrow(
     /has not approved the approval proxy to spend enough of it/,
   );
@@ -650,7 +655,7 @@ test("refuses destination calls without a quote, or without a sponsor", async ()
   await expect(
     world.execute({ ...world.mintCall(world.anAddress()), callsWithFill: extraCalls }),
   ).rejects.toThrow(/requires requestId/);
-  const { call } = await quotedExecution(extraCalls, { originGasOverhead: 600_000 });
+  const { call } = await quoteExecution(extraCalls, { originGasOverhead: 600_000 });
   await expect(world.execute({ ...call, subsidizeFees: false })).rejects.toThrow(
     /requires subsidizeFees to be true/,
   );
@@ -701,7 +706,7 @@ async function aLooper(loops: bigint): Promise<Address> {
 }
 
 /** A fast fill whose calls used gas in a final block before the execution was mined. */
-async function gasUsedInAdvance(): Promise<{ agreed: QuotedRequest; burner: Address; lostWei: bigint }> {
+async function useGasInAdvance(): Promise<{ agreed: QuotedRequest; burner: Address; lostWei: bigint }> {
   const { destination, solver } = world;
   const burner = await aBurner();
   const before = await destination.balance(solver.address, native);
@@ -735,7 +740,7 @@ function callTo(to: Address): CallsWithFill {
   return { calls: [{ to, value: "0", data: "0x00" }] };
 }
 
-async function fillSlot({ requestId }: QuotedRequest): Promise<Slot | undefined> {
+async function slotOfFill({ requestId }: QuotedRequest): Promise<Slot | undefined> {
   return await world.services.reads.slotOfLeg("fill", requestId);
 }
 
@@ -760,7 +765,7 @@ async function untilSubmitted({ requestId }: QuotedRequest): Promise<void> {
 }
 
 /** A quote for a smart account, and the quote's execution with calls after the fill. */
-async function quotedExecution(
+async function quoteExecution(
   extraCalls: CallsWithFill,
   ask: object = {},
 ): Promise<{ agreed: QuotedRequest; call: RequestedExecution }> {
@@ -781,7 +786,7 @@ async function quotedExecution(
 }
 
 async function executeQuote(extraCalls: CallsWithFill, ask: object = {}): Promise<QuotedRequest> {
-  const { agreed, call } = await quotedExecution(extraCalls, ask);
+  const { agreed, call } = await quoteExecution(extraCalls, ask);
   await world.execute(call);
   return agreed;
 }

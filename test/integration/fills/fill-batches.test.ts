@@ -24,15 +24,15 @@ afterEach(async () => {
   await world.stop();
 });
 
-interface Due {
+interface FillableRequest {
   readonly agreed: QuotedRequest;
   readonly recipient: Address;
 }
 
 /** Requests with a confirmed deposit whose fill has not started. */
-async function due(count: number, ask: QuoteOverrides = {}): Promise<readonly Due[]> {
+async function makeFillable(count: number, ask: QuoteOverrides = {}): Promise<readonly FillableRequest[]> {
   const { origin } = world;
-  const list: Due[] = [];
+  const list: FillableRequest[] = [];
   for (let n = 0; n < count; n++) {
     const recipient = world.anAddress();
     const agreed = await world.quote({ recipient, ...ask });
@@ -49,15 +49,18 @@ async function due(count: number, ask: QuoteOverrides = {}): Promise<readonly Du
 }
 
 /** Fills all requests concurrently, like a worker with several jobs. */
-async function fillAll(by: WorkerServices, list: readonly Due[]): Promise<void> {
-  const together = { ...by, payTogether: by.payTogether ?? groupedPayments(by) };
-  const ends = await Promise.allSettled(
-    list.map(async ({ agreed }) => await pay(together, fillLeg, agreed.requestId)),
+async function fillAll(workerServices: WorkerServices, list: readonly FillableRequest[]): Promise<void> {
+  const batching = {
+    ...workerServices,
+    payTogether: workerServices.payTogether ?? groupedPayments(workerServices),
+  };
+  const results = await Promise.allSettled(
+    list.map(async ({ agreed }) => await pay(batching, fillLeg, agreed.requestId)),
   );
-  for (const end of ends) if (end.status === "rejected") throw end.reason;
+  for (const result of results) if (result.status === "rejected") throw result.reason;
 }
 
-async function expectEachOnce(list: readonly Due[], moment?: string): Promise<void> {
+async function expectEachOnce(list: readonly FillableRequest[], moment?: string): Promise<void> {
   for (const { agreed, recipient } of list) {
     expect(await world.untilFinal(agreed.requestId), moment).toMatchObject({ status: "success" });
     const amount = BigInt(agreed.answer.details.currencyOut.amount ?? 0);
@@ -68,7 +71,7 @@ async function expectEachOnce(list: readonly Due[], moment?: string): Promise<vo
 
 test("simultaneous fills get consecutive nonces in few commits, and each fill pays once even if it is started twice", async () => {
   const { services, destination, solver } = world;
-  const list = await due(10);
+  const list = await makeFillable(10);
   let commits = 0;
   const uow: WorkerServices["uow"] = {
     run: async (work) => {
@@ -95,29 +98,29 @@ test("simultaneous fills get consecutive nonces in few commits, and each fill pa
 });
 
 test("a fill that is planned with others has the same trace as one that is planned alone", async () => {
-  const list = await due(3);
+  const list = await makeFillable(3);
   const [alone, ...others] = list;
   if (alone === undefined) throw new Error("no request is due");
   await pay(world.services, fillLeg, alone.agreed.requestId);
   await fillAll(world.services, others);
-  const traceOf = async ({ agreed }: Due) =>
+  const traceOf = async ({ agreed }: FillableRequest) =>
     (
       await world.pool.query<{ event: string; detail: string }>(
         "select event, detail from request_events where request_id = $1 order by id",
         [agreed.requestId],
       )
     ).rows.map(({ event, detail }) => [event, Object.keys(JSON.parse(detail) as object)]);
-  for (const other of others) expect(await traceOf(other)).toEqual(await traceOf(alone));
+  for (const batchedFill of others) expect(await traceOf(batchedFill)).toEqual(await traceOf(alone));
   expect((await traceOf(alone)).map(([event]) => event)).toContain("fillBroadcast");
 });
 
 test("as many simultaneous fills as the solver's balance covers get a nonce, and the others wait", async () => {
   const { services, destination, solver, usdc } = world;
-  const list = await due(4);
+  const list = await makeFillable(4);
   const amounts = list.map(({ agreed }) => BigInt(agreed.answer.details.currencyOut.amount ?? 0));
   const amountOfTwo = amounts.slice(0, 2).reduce((sum, amount) => sum + amount, 0n);
   const { pulse } = destination.connected;
-  const poor = {
+  const limitedPulse = {
     ...pulse,
     solverBalance: (currency: Address) => ({
       ...pulse.solverBalance(currency),
@@ -127,7 +130,9 @@ test("as many simultaneous fills as the solver's balance covers get a nonce, and
   const chains: WorkerServices["chains"] = {
     ...services.chains,
     get: (id) =>
-      id === destination.chain.id ? { ...destination.connected, pulse: poor } : services.chains.get(id),
+      id === destination.chain.id
+        ? { ...destination.connected, pulse: limitedPulse }
+        : services.chains.get(id),
   };
   await fillAll({ ...services, chains }, list);
   expect(await services.reads.unsettledSlots(destination.chain.id, solver.address)).toHaveLength(2);
@@ -138,7 +143,7 @@ test("as many simultaneous fills as the solver's balance covers get a nonce, and
 test("fills between different assets share a commit, and beyond the limit per minute each counts alone", async () => {
   const { services, destination, solver, clock } = world;
   // Each counts 100 USD.
-  const list = await due(5, { destinationCurrency: NATIVE_CURRENCY });
+  const list = await makeFillable(5, { destinationCurrency: NATIVE_CURRENCY });
   const open = async () => await services.reads.unsettledSlots(destination.chain.id, solver.address);
   const countedUsd = async () =>
     (
@@ -146,21 +151,21 @@ test("fills between different assets share a commit, and beyond the limit per mi
         "select distinct trunc(usd / 1e18)::text as usd from price_exposure",
       )
     ).rows;
-  const bounded = {
+  const withExposureLimit = {
     ...services,
     enginePolicy: { ...services.enginePolicy, maxPriceExposureUsd: 250 },
   };
   clock.forward(60_000 - (clock.nowMs() % 60_000));
-  const plans = await plansOf(list, bounded);
-  expect(await payTogether(bounded, fillLeg, plans.slice(0, 2))).toEqual(["sent", "sent"]);
+  const plans = await plansOf(list, withExposureLimit);
+  expect(await payTogether(withExposureLimit, fillLeg, plans.slice(0, 2))).toEqual(["sent", "sent"]);
   expect(new Set((await open()).map(({ createdAtMs }) => createdAtMs)).size).toBe(1);
   expect(await countedUsd()).toEqual([{ usd: "200" }]);
 
   // A new minute: together they exceed the limit, but two of them do not.
   clock.forward(60_000 - (clock.nowMs() % 60_000));
-  const ends = await payTogether(bounded, fillLeg, plans.slice(2));
-  expect(ends.filter((end) => end === "sent")).toHaveLength(2);
-  expect(ends.find((end) => end !== "sent")).toMatchObject({ kind: "refused", reason: "SLIPPAGE" });
+  const results = await payTogether(withExposureLimit, fillLeg, plans.slice(2));
+  expect(results.filter((result) => result === "sent")).toHaveLength(2);
+  expect(results.find((result) => result !== "sent")).toMatchObject({ kind: "refused", reason: "SLIPPAGE" });
   expect(await open()).toHaveLength(4);
   expect(await countedUsd()).toEqual([{ usd: "200" }]);
 });
@@ -168,7 +173,10 @@ test("fills between different assets share a commit, and beyond the limit per mi
 test("a fill over the limit per minute waits, and the others of its batch share one commit", async () => {
   const { services, clock } = world;
   // Each of the first two counts 100 USD, the others nothing.
-  const list = [...(await due(2, { destinationCurrency: NATIVE_CURRENCY })), ...(await due(2))];
+  const list = [
+    ...(await makeFillable(2, { destinationCurrency: NATIVE_CURRENCY })),
+    ...(await makeFillable(2)),
+  ];
   let reservations = 0;
   const uow: WorkerServices["uow"] = {
     run: async (work) =>
@@ -185,9 +193,9 @@ test("a fill over the limit per minute waits, and the others of its batch share 
   const [first, ...others] = await plansOf(list);
   if (first === undefined) throw new Error("no request is due");
   expect(await payTogether({ ...services, enginePolicy }, fillLeg, [first])).toEqual(["sent"]);
-  const [over, ...ends] = await payTogether({ ...services, uow, enginePolicy }, fillLeg, others);
-  expect(over).toMatchObject({ kind: "refused", reason: "SLIPPAGE" });
-  expect(ends).toEqual(["sent", "sent"]);
+  const [refused, ...results] = await payTogether({ ...services, uow, enginePolicy }, fillLeg, others);
+  expect(refused).toMatchObject({ kind: "refused", reason: "SLIPPAGE" });
+  expect(results).toEqual(["sent", "sent"]);
   expect(reservations).toBe(1);
   clock.forward(60_000);
   expect(await payTogether({ ...services, enginePolicy }, fillLeg, others.slice(0, 1))).toEqual(["sent"]);
@@ -195,73 +203,77 @@ test("a fill over the limit per minute waits, and the others of its batch share 
 });
 
 test("the same fill twice in one batch is paid once", async () => {
-  const [dueFill] = await due(1);
+  const [dueFill] = await makeFillable(1);
   if (dueFill === undefined) throw new Error("no request is due");
   const [plan] = await plansOf([dueFill]);
   if (plan === undefined) throw new Error("no request is due");
-  const ends = await payTogether(world.services, fillLeg, [plan, { ...plan }]);
-  expect(ends).toEqual(["sent", "sent"]);
+  const results = await payTogether(world.services, fillLeg, [plan, { ...plan }]);
+  expect(results).toEqual(["sent", "sent"]);
   await expectEachOnce([dueFill]);
 });
 
 /** Plans these fills without sending them. */
-async function plansOf(list: readonly Due[], by = world.services): Promise<readonly WantedFill[]> {
+async function plansOf(
+  list: readonly FillableRequest[],
+  workerServices = world.services,
+): Promise<readonly WantedFill[]> {
   const fills = new Map<RequestId, WantedFill>();
-  const noted: WorkerServices["payTogether"] = async (wanted) => {
-    const fill = wanted as WantedFill;
+  const recordPlan: WorkerServices["payTogether"] = async (planned) => {
+    const fill = planned as WantedFill;
     fills.set(fill.requestId, fill);
     return "moved";
   };
-  for (const { agreed } of list) await pay({ ...by, payTogether: noted }, fillLeg, agreed.requestId);
+  for (const { agreed } of list)
+    await pay({ ...workerServices, payTogether: recordPlan }, fillLeg, agreed.requestId);
   return [...fills.values()];
 }
 
 test("a fill that cannot be reserved fails alone, and the others of its batch are sent", async () => {
-  const list = await due(3);
+  const list = await makeFillable(3);
   const [broken, ...others] = await plansOf(list);
   if (broken === undefined) throw new Error("no request is due");
   const unknown: Address = "0x00000000000000000000000000000000000000ff";
   const outflow = { ...broken.plan.outflow, currency: unknown };
   const fills = [{ ...broken, plan: { ...broken.plan, outflow } }, ...others];
-  const ends = await payTogether(world.services, fillLeg, fills);
-  expect(ends).toEqual([expect.any(RangeError), "sent", "sent"]);
+  const results = await payTogether(world.services, fillLeg, fills);
+  expect(results).toEqual([expect.any(RangeError), "sent", "sent"]);
   await expectEachOnce(list);
 });
 
 test("a fill whose checks are too old takes no nonce and is checked again", async () => {
   const { services, destination, solver } = world;
-  const list = await due(2);
-  const [old, fresh] = await plansOf(list);
-  if (old === undefined || fresh === undefined) throw new Error("no request is due");
-  const fills = [{ ...old, checkedAtMs: performance.now() - 21_000 }, fresh];
+  const list = await makeFillable(2);
+  const [outdated, fresh] = await plansOf(list);
+  if (outdated === undefined || fresh === undefined) throw new Error("no request is due");
+  const fills = [{ ...outdated, checkedAtMs: performance.now() - 21_000 }, fresh];
   expect(await payTogether(services, fillLeg, fills)).toEqual(["late", "sent"]);
   expect(await services.reads.unsettledSlots(destination.chain.id, solver.address)).toHaveLength(1);
   await expectEachOnce(list);
 });
 
 test("a plan for an orphaned deposit does not block another plan for the same request", async () => {
-  const [dueFill] = await due(1);
+  const [dueFill] = await makeFillable(1);
   if (dueFill === undefined) throw new Error("no request is due");
   const [plan] = await plansOf([dueFill]);
   if (plan?.basis.kind !== "deposit") throw new Error("no request is due");
-  const gone = {
+  const orphaned = {
     ...plan,
     basis: { ...plan.basis, deposit: { ...plan.basis.deposit, id: "999999" as never } },
   };
-  expect(await payTogether(world.services, fillLeg, [gone, plan])).toEqual(["sent", "sent"]);
+  expect(await payTogether(world.services, fillLeg, [orphaned, plan])).toEqual(["sent", "sent"]);
   await expectEachOnce([dueFill]);
 });
 
 /** Scans the newest block, and then tracks the lane. */
-async function track(by: WorkerServices): Promise<void> {
+async function track(workerServices: WorkerServices): Promise<void> {
   const { services, destination } = world;
   const { connected } = destination;
   const head = await destination.announce();
   const trail = await scanChain(services, connected, await loadTrail(services, connected), head);
-  await trackLane(by, connected, trail);
+  await trackLane(workerServices, connected, trail);
 }
 
-const statesOf = async (): Promise<readonly string[]> =>
+const fillStates = async (): Promise<readonly string[]> =>
   (
     await world.pool.query<{ state: string }>(
       "select state from slots where leg_kind = 'fill' order by nonce",
@@ -270,7 +282,7 @@ const statesOf = async (): Promise<readonly string[]> =>
 
 test("fills of one block share the commit that makes them mined, and the one that makes them final", async () => {
   const { services, destination } = world;
-  const list = await due(6);
+  const list = await makeFillable(6);
   await fillAll(services, list);
   let commits = 0;
   const uow: WorkerServices["uow"] = {
@@ -281,11 +293,11 @@ test("fills of one block share the commit that makes them mined, and the one tha
   };
   await destination.mine();
   await track({ ...services, uow });
-  expect(await statesOf()).toEqual(list.map(() => "mined"));
+  expect(await fillStates()).toEqual(list.map(() => "mined"));
   expect(commits).toBe(1);
   await destination.mine();
   await track({ ...services, uow });
-  expect(await statesOf()).toEqual(list.map(() => "final"));
+  expect(await fillStates()).toEqual(list.map(() => "final"));
   expect(commits).toBe(2);
   expect(world.events.of("slot_mined")).toHaveLength(6);
   expect(world.events.of("slot_final")).toHaveLength(6);
@@ -294,7 +306,7 @@ test("fills of one block share the commit that makes them mined, and the one tha
 
 test("if the outcome of one fill cannot be stored, the outcomes of all other fills in the block are stored", async () => {
   const { services, destination, solver } = world;
-  const list = await due(3);
+  const list = await makeFillable(3);
   await fillAll(services, list);
   const [, broken] = await services.reads.unsettledSlots(destination.chain.id, solver.address);
   const uow: WorkerServices["uow"] = {
@@ -310,26 +322,26 @@ test("if the outcome of one fill cannot be stored, the outcomes of all other fil
   };
   await destination.mine();
   await expect(track({ ...services, uow })).rejects.toThrow("this slot cannot be stored");
-  expect(await statesOf()).toEqual(["mined", "open", "mined"]);
+  expect(await fillStates()).toEqual(["mined", "open", "mined"]);
   expect(world.events.of("slot_mined")).toHaveLength(2);
   await expectEachOnce(list);
 });
 
 test("whenever the process crashes while it stores the outcomes of fills together, each pays exactly once", async () => {
-  let list: readonly Due[] = [];
+  let list: readonly FillableRequest[] = [];
   const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
-      list = await due(2);
+      list = await makeFillable(2);
       const [first] = list;
       if (first === undefined) throw new Error("no request is due");
       await fillAll(world.services, list);
       await world.destination.mine();
       return first.agreed;
     },
-    run: async (by) => {
-      await track(by);
+    run: async (workerServices) => {
+      await track(workerServices);
       await world.destination.mine();
-      await track(by);
+      await track(workerServices);
     },
     verify: async (_, moment) => await expectEachOnce(list, moment),
   });
@@ -345,17 +357,18 @@ test("whenever the process crashes while it stores the outcomes of fills togethe
 }, 300_000);
 
 test("whenever the process crashes while it sends fills together, each fill pays exactly once", async () => {
-  let list: readonly Due[] = [];
+  let list: readonly FillableRequest[] = [];
   const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
-      list = await due(3);
+      list = await makeFillable(3);
       const [first] = list;
       if (first === undefined) throw new Error("no request is due");
       return first.agreed;
     },
-    run: async (by) => {
-      const fills = await plansOf(list, by);
-      for (const sent of await payTogether(by, fillLeg, fills)) if (sent instanceof Error) throw sent;
+    run: async (workerServices) => {
+      const fills = await plansOf(list, workerServices);
+      for (const result of await payTogether(workerServices, fillLeg, fills))
+        if (result instanceof Error) throw result;
     },
     verify: async (_, moment) => await expectEachOnce(list, moment),
   });

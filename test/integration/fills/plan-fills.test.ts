@@ -16,7 +16,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-async function fillable(): Promise<QuotedRequest> {
+async function makeFillable(): Promise<QuotedRequest> {
   const agreed = await world.quote({ recipient: world.anAddress() });
   await world.pay(agreed);
   for (let block = 0; block < 10; block++) {
@@ -27,22 +27,25 @@ async function fillable(): Promise<QuotedRequest> {
 }
 
 /** Plans the fill of a request while its deposit is committed, before the fill's job runs. */
-async function planNow(by: WorkerServices, { requestId }: QuotedRequest): Promise<void> {
+async function planNow(workerServices: WorkerServices, { requestId }: QuotedRequest): Promise<void> {
   const request = await world.services.reads.request(requestId);
   const deposit = await world.services.reads.deposit(request?.state.depositId ?? "");
   if (request === undefined || deposit === undefined) throw new Error("the request has no deposit");
-  planAhead(by)(request, deposit);
+  planAhead(workerServices)(request, deposit);
 }
 
 type Reader = EngineWorld["destination"]["connected"]["connection"]["reader"];
 
 /** A worker that reads the destination with this reader, and plans fills without sending them. */
-function planning(by: Partial<Reader>): { readonly services: WorkerServices; readonly planned: unknown[] } {
+function recordPlans(overrides: Partial<Reader>): {
+  readonly services: WorkerServices;
+  readonly planned: unknown[];
+} {
   const { services, destination } = world;
   const { connected } = destination;
-  const reader = { ...connected.connection.reader, ...by };
-  const other = { ...connected, connection: { ...connected.connection, reader } };
-  const get = (id: number) => (id === destination.chain.id ? other : services.chains.get(id));
+  const reader = { ...connected.connection.reader, ...overrides };
+  const withReader = { ...connected, connection: { ...connected.connection, reader } };
+  const get = (id: number) => (id === destination.chain.id ? withReader : services.chains.get(id));
   const planned: unknown[] = [];
   const payTogether: WorkerServices["payTogether"] = async (fill) => {
     planned.push(fill);
@@ -52,25 +55,25 @@ function planning(by: Partial<Reader>): { readonly services: WorkerServices; rea
 }
 
 test("planning a plain fill makes three concurrent calls to the node", async () => {
-  const agreed = await fillable();
+  const agreed = await makeFillable();
   const { reader } = world.destination.connected.connection;
   let ticks = 0;
   const calls: string[] = [];
-  const noted = (name: string): void => {
+  const recordCall = (name: string): void => {
     if (calls.length === 0) setImmediate(() => void ticks++);
     calls.push(`${name} in tick ${ticks}`);
   };
-  const { services, planned } = planning({
-    nonce: async (account, at) => {
-      noted(`nonce ${at}`);
-      return await reader.nonce(account, at);
+  const { services, planned } = recordPlans({
+    nonce: async (account, blockTag) => {
+      recordCall(`nonce ${blockTag}`);
+      return await reader.nonce(account, blockTag);
     },
     simulate: async (...question) => {
-      noted("simulate");
+      recordCall("simulate");
       return await reader.simulate(...question);
     },
     hasCode: async (account) => {
-      noted("hasCode");
+      recordCall("hasCode");
       return await reader.hasCode(account);
     },
   });
@@ -84,10 +87,10 @@ test("planning a plain fill makes three concurrent calls to the node", async () 
 });
 
 test("a fill that was planned during its deposit's commit makes no further calls to the node", async () => {
-  const agreed = await fillable();
+  const agreed = await makeFillable();
   const { reader } = world.destination.connected.connection;
   let requests = 0;
-  const { services, planned } = planning({
+  const { services, planned } = recordPlans({
     simulate: async (...question) => {
       requests++;
       return await reader.simulate(...question);
@@ -101,7 +104,7 @@ test("a fill that was planned during its deposit's commit makes no further calls
 });
 
 test("a job that would abandon a fill raises no alarm if another job has reserved the fill in the meantime", async () => {
-  const agreed = await fillable();
+  const agreed = await makeFillable();
   const { services, events } = world;
   const request = await services.reads.request(agreed.requestId);
   if (request === undefined) throw new Error("the request was not stored");
@@ -118,7 +121,7 @@ test("a fill is planned before its deposit is committed, for the deposit that is
   await world.pay(agreed);
   const { reader } = world.destination.connected.connection;
   let simulations = 0;
-  const { services, planned } = planning({
+  const { services, planned } = recordPlans({
     simulate: async (...question) => {
       simulations++;
       return await reader.simulate(...question);
@@ -137,9 +140,9 @@ test("a fill is planned before its deposit is committed, for the deposit that is
     uow: {
       run: async (work, options) =>
         await uow.run(async (tx) => {
-          const done = await work(tx);
+          const result = await work(tx);
           order.push("commit");
-          return done;
+          return result;
         }, options),
     },
   };
@@ -163,7 +166,7 @@ test("a deposit that leads to no fill leaves no plan that its request could use"
 });
 
 test("a plan for a deposit whose transaction was rolled back pays nothing, and the stored deposit is filled", async () => {
-  const agreed = await fillable();
+  const agreed = await makeFillable();
   const ahead = { ...world.services, fillsAhead: createFillsAhead() };
   const request = await world.request(agreed.requestId);
   const deposit = await world.services.reads.deposit(request?.state.depositId ?? "");
@@ -171,8 +174,8 @@ test("a plan for a deposit whose transaction was rolled back pays nothing, and t
   const rolledBack = { ...deposit, id: "999999" as typeof deposit.id, amount: deposit.amount * 2n };
   planAhead(ahead)({ ...request, state: { ...request.state, depositId: rolledBack.id } }, rolledBack);
   expect(await pay(ahead, fillLeg, agreed.requestId)).toEqual({ waitMs: 0 });
-  const [planned, ...more] = world.events.of("fill_planned");
-  expect(more).toEqual([]);
+  const [planned, ...others] = world.events.of("fill_planned");
+  expect(others).toEqual([]);
   expect(planned?.facts["amount"]).toBeLessThanOrEqual(deposit.amount);
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
 });
@@ -187,9 +190,9 @@ test("whenever the process crashes around a fill that it plans at the commit, th
       return agreed;
     },
     run: async (crashing) => {
-      const by = { ...crashing, fillsAhead: createFillsAhead() };
-      await world.watch(origin, { ...by, planAhead: planAhead(by) });
-      await world.work(by);
+      const workerServices = { ...crashing, fillsAhead: createFillsAhead() };
+      await world.watch(origin, { ...workerServices, planAhead: planAhead(workerServices) });
+      await world.work(workerServices);
     },
     verify: async (agreed, moment) => {
       expect(await world.status(agreed.requestId), moment).toMatchObject({ status: "success" });
@@ -202,7 +205,7 @@ test("whenever the process crashes around a fill that it plans at the commit, th
 }, 120_000);
 
 test("a fill that was planned ahead pays nothing if another process has paid it meanwhile", async () => {
-  const agreed = await fillable();
+  const agreed = await makeFillable();
   const ahead = { ...world.services, fillsAhead: createFillsAhead() };
   await planNow(ahead, agreed);
   await pay(world.services, fillLeg, agreed.requestId);
@@ -213,24 +216,24 @@ test("a fill that was planned ahead pays nothing if another process has paid it 
 });
 
 test("the fill's job, and not the plan made ahead, decides whether the fill is refused", async () => {
-  const agreed = await fillable();
-  const { services, planned } = planning({ nonce: async () => 1_000_000 });
+  const agreed = await makeFillable();
+  const { services, planned } = recordPlans({ nonce: async () => 1_000_000 });
   const ahead = { ...services, fillsAhead: createFillsAhead() };
   await planNow(ahead, agreed);
   expect(await pay(ahead, fillLeg, agreed.requestId)).toMatchObject({ waitMs: 1_000 });
   expect(planned).toEqual([]);
 });
 
-const refusing: Partial<Reader> = {
+const refusingReader: Partial<Reader> = {
   simulate: async () => ({ kind: "reverts", data: "0x", reason: "the token reverts" }),
 };
 
 test.each<[string, Partial<Reader>]>([
   ["could be made", {}],
-  ["would be refused permanently", refusing],
-])("while the sending key has an unexplained nonce, a fill that %s waits", async (_what, by) => {
-  const agreed = await fillable();
-  const { services, planned } = planning({ ...by, nonce: async () => 1_000_000 });
+  ["would be refused permanently", refusingReader],
+])("while the sending key has an unexplained nonce, a fill that %s waits", async (_what, overrides) => {
+  const agreed = await makeFillable();
+  const { services, planned } = recordPlans({ ...overrides, nonce: async () => 1_000_000 });
   expect(await pay(services, fillLeg, agreed.requestId)).toEqual({
     waitMs: 1_000,
     why: "the sending key used a nonce that the database does not know",

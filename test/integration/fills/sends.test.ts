@@ -45,21 +45,21 @@ async function aSend(ask: QuoteOverrides = {}): Promise<QuotedRequest> {
 
 const native: QuoteOverrides = { originCurrency: NATIVE_CURRENCY, destinationCurrency: NATIVE_CURRENCY };
 
-const report = async ({ requestId }: QuotedRequest, txHash: TxHash): Promise<{ message: string }> =>
+const reportPayment = async ({ requestId }: QuotedRequest, txHash: TxHash): Promise<{ message: string }> =>
   await recordSingleTransaction(world.services, { chainId: world.origin.chain.id, txHash, requestId });
 
-for (const [what, ask] of [
+for (const [currencyName, ask] of [
   ["a token", {}],
   ["native tokens", native],
 ] as const)
-  test(`${what} sent on one chain arrives in full, and the request follows the payment until it is final`, async () => {
+  test(`${currencyName} sent on one chain arrives in full, and the request follows the payment until it is final`, async () => {
     const agreed = await aSend(ask);
     expect(await world.status(agreed.requestId)).toMatchObject({
       status: "waiting",
       nextAction: "send_payment",
     });
     const hash = await world.pay(agreed);
-    expect((await report(agreed, hash)).message).toBe("Transaction recorded");
+    expect((await reportPayment(agreed, hash)).message).toBe("Transaction recorded");
     await world.origin.mine();
     await world.watch(world.origin);
     expect(await world.status(agreed.requestId)).toMatchObject({
@@ -83,10 +83,10 @@ test("a payment that is already mined when it is reported counts immediately, an
   const hash = await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
-  await report(agreed, hash);
+  await reportPayment(agreed, hash);
   expect((await world.status(agreed.requestId)).status).toBe("success");
   const { updatedAtMs } = await world.status(agreed.requestId);
-  await report(agreed, hash);
+  await reportPayment(agreed, hash);
   expect((await world.status(agreed.requestId)).updatedAtMs).toBe(updatedAtMs);
 });
 
@@ -145,19 +145,19 @@ test("one payment counts for only one request", async () => {
   const hash = await world.pay(first);
   await world.origin.mine();
   await world.watch(world.origin);
-  await report(first, hash);
-  await expect(report(second, hash)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+  await reportPayment(first, hash);
+  await expect(reportPayment(second, hash)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
   expect((await world.status(second.requestId)).status).toBe("waiting");
 });
 
 test("a payment that differs from the quote does not count", async () => {
   const agreed = await aSend();
-  const other = await aSend();
-  const hash = await world.pay(other);
+  const otherPayment = await aSend();
+  const hash = await world.pay(otherPayment);
   await world.origin.mine();
   await world.watch(world.origin);
-  await expect(report(agreed, hash)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
-  await expect(report(agreed, `0x${"77".repeat(32)}`)).rejects.toMatchObject({
+  await expect(reportPayment(agreed, hash)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+  await expect(reportPayment(agreed, `0x${"77".repeat(32)}`)).rejects.toMatchObject({
     code: "TRANSACTION_NOT_FOUND",
   });
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
@@ -177,22 +177,22 @@ test("a request whose payment reverted can be paid again", async () => {
     to: (data?.to ?? "0x") as TxHash,
     data: (data?.data ?? "0x") as TxHash,
   });
-  await report(agreed, failed);
+  await reportPayment(agreed, failed);
   await world.origin.mine();
   await world.watch(world.origin);
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
   await world.origin.fund(world.stranger.address);
-  const again = await world.pay(agreed, world.stranger);
-  await report(agreed, again);
+  const secondHash = await world.pay(agreed, world.stranger);
+  await reportPayment(agreed, secondHash);
   await world.origin.mine();
   await world.watch(world.origin);
-  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [again] });
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [secondHash] });
 });
 
 test("a request waits if its payment is orphaned, and the payment counts when it is mined again", async () => {
   const agreed = await aSend(native);
   const hash = await world.pay(agreed);
-  await report(agreed, hash);
+  await reportPayment(agreed, hash);
   const raw = (await world.origin.client.request({
     method: "eth_getRawTransactionByHash" as never,
     params: [hash] as never,
@@ -217,7 +217,7 @@ test("a block of another chain at the same height orphans no payment", async () 
   const { origin, pool } = world;
   const agreed = await aSend();
   const hash = await world.pay(agreed);
-  await report(agreed, hash);
+  await reportPayment(agreed, hash);
   await origin.mine();
   await world.watch(origin);
   await pool.query(
@@ -234,7 +234,7 @@ test("a payment that is reported again while its block is reorged out leaves its
   const { origin } = world;
   const agreed = await aSend(native);
   const hash = await world.pay(agreed);
-  await report(agreed, hash);
+  await reportPayment(agreed, hash);
   await origin.mine();
   await world.watch(origin);
   expect((await world.status(agreed.requestId)).status).toBe("success");
@@ -258,30 +258,30 @@ test("a thousand reports of pending transactions cause a bounded number of reads
     [origin.chain.id, world.clock.nowMs()],
   );
   const { connected } = origin;
-  const read: TxHash[] = [];
+  const readHashes: TxHash[] = [];
   const receipt = async (hash: TxHash) => {
-    read.push(hash);
+    readHashes.push(hash);
     return undefined;
   };
-  const counted = {
+  const countingReads = {
     ...connected,
     connection: { ...connected.connection, reader: { ...connected.connection.reader, receipt } },
   };
   let last: SendRecord | undefined;
   do {
-    const before = read.length;
-    last = await followReports(services, counted, trail, last);
-    expect(read.length - before).toBeLessThanOrEqual(96);
+    const before = readHashes.length;
+    last = await followReports(services, countingReads, trail, last);
+    expect(readHashes.length - before).toBeLessThanOrEqual(96);
   } while (last !== undefined);
-  expect(new Set(read.filter((hash) => hash.startsWith("0x4444"))).size).toBe(1_000);
+  expect(new Set(readHashes.filter((hash) => hash.startsWith("0x4444"))).size).toBe(1_000);
   await world.pool.query("delete from send_reports where sender = '0x' || repeat('6', 40)");
 });
 
 test("a node that fails to serve a reported transaction does not delay the rest of a head", async () => {
   const { origin, services } = world;
-  const honest = await aSend(native);
-  const hash = await world.pay(honest);
-  await report(honest, hash);
+  const pending = await aSend(native);
+  const hash = await world.pay(pending);
+  await reportPayment(pending, hash);
   const stuck = `0x${"8".repeat(64)}`;
   await world.pool.query(
     `insert into send_reports (chain_id, tx_hash, request_id, sender, created_at_ms) values ($1, $2, $3, $4, $5)`,
@@ -309,7 +309,7 @@ test("a node that fails to serve a reported transaction does not delay the rest 
     headsSeen.push(atBlock);
   });
   await expect.poll(() => headsSeen).toContain(number);
-  await expect.poll(async () => (await world.status(honest.requestId)).status).toBe("success");
+  await expect.poll(async () => (await world.status(pending.requestId)).status).toBe("success");
   await watcher.close();
   await world.pool.query("delete from send_reports where tx_hash = $1", [stuck]);
 });
@@ -362,13 +362,13 @@ test("blocks are scanned as far as the endpoint serves them while it is behind t
     if (block === undefined) throw new Error(`there is no block ${served}`);
     return { ...announced, ...block };
   };
-  const behind = {
+  const laggingChain = {
     ...connected,
     connection: { ...connected.connection, reader: { ...reader, depositsIn, head } },
   };
   let callbacks = 0;
   const onHead = async (): Promise<void> => void callbacks++;
-  const watcher = watchChain(services, behind, alwaysLeading, onHead);
+  const watcher = watchChain(services, laggingChain, alwaysLeading, onHead);
   await expect
     .poll(async () => (await services.reads.trail(origin.chain.id)).at(-1)?.number, { timeout: 5_000 })
     .toBe(served);
@@ -385,8 +385,8 @@ test("a single answer of a node that is far behind reverses nothing, even after 
   await origin.mine(trailLength(origin.chain));
   await world.watch(origin);
   const [lowest] = await services.reads.trail(origin.chain.id);
-  const old = await reader.block((lowest?.number ?? 1n) - 1n);
-  if (old === undefined) throw new Error("no block is below the trail");
+  const oldBlock = await reader.block((lowest?.number ?? 1n) - 1n);
+  if (oldBlock === undefined) throw new Error("no block is below the trail");
   await origin.mine(3);
   const announced = await origin.announce();
   const reorgs = world.events.of("reorg").length;
@@ -396,12 +396,12 @@ test("a single answer of a node that is far behind reverses nothing, even after 
     return await reader.depositsIn(range);
   };
   const head: typeof reader.head = async () =>
-    ++headReads === 1 ? { ...announced, ...old } : await reader.head();
-  const lagging = {
+    ++headReads === 1 ? { ...announced, ...oldBlock } : await reader.head();
+  const laggingChain = {
     ...connected,
     connection: { ...connected.connection, reader: { ...reader, depositsIn, head } },
   };
-  const watcher = watchChain(services, lagging, alwaysLeading);
+  const watcher = watchChain(services, laggingChain, alwaysLeading);
   await expect
     .poll(async () => (await services.reads.trail(origin.chain.id)).at(-1)?.number, { timeout: 5_000 })
     .toBe(announced.number);
@@ -415,14 +415,14 @@ test("a payment that the wallet replaced with a higher fee is followed under its
   const agreed = await aSend(native);
   const [data] = transactionsOf(agreed.answer.steps);
   const nonce = await world.origin.client.getTransactionCount({ address: world.user.address });
-  const slow = await world.origin.send(world.user, {
+  const firstHash = await world.origin.send(world.user, {
     to: (data?.to ?? "0x") as TxHash,
     data: (data?.data ?? "0x") as TxHash,
     value: BigInt(data?.value ?? 0),
     nonce,
   });
-  await report(agreed, slow);
-  const fast = await world.origin.client.sendTransaction({
+  await reportPayment(agreed, firstHash);
+  const replacementHash = await world.origin.client.sendTransaction({
     account: privateKeyToAccount(world.user.privateKey),
     to: (data?.to ?? "0x") as TxHash,
     data: (data?.data ?? "0x") as TxHash,
@@ -432,29 +432,32 @@ test("a payment that the wallet replaced with a higher fee is followed under its
     maxFeePerGas: 900_000_000_000n,
     maxPriorityFeePerGas: 5_000_000_000n,
   });
-  await report(agreed, fast);
+  await reportPayment(agreed, replacementHash);
   await world.origin.mine();
   await world.watch(world.origin);
-  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [fast] });
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "success",
+    txHashes: [replacementHash],
+  });
 });
 
 test("a report that no block confirms is deleted after an hour and may be made again", async () => {
   const agreed = await aSend(native);
   const hash = await world.pay(agreed);
-  await report(agreed, hash);
-  const followed = async (): Promise<boolean> =>
+  await reportPayment(agreed, hash);
+  const isFollowed = async (): Promise<boolean> =>
     (await world.services.reads.sendReports(world.origin.chain.id, undefined, 200)).some(
       ({ txHash }) => txHash === hash,
     );
   world.clock.forward(3_599_000);
   await world.watch(world.origin);
-  expect(await followed()).toBe(true);
+  expect(await isFollowed()).toBe(true);
   world.clock.forward(1_000);
   await world.watch(world.origin);
-  expect(await followed()).toBe(false);
+  expect(await isFollowed()).toBe(false);
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 
-  await report(agreed, hash);
+  await reportPayment(agreed, hash);
   await world.origin.mine();
   await world.watch(world.origin);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [hash] });
@@ -469,7 +472,7 @@ test("a payment in a block older than the watcher's trail is recognized when it 
   const [lowest] = await world.watch(world.origin);
   const { blockNumber } = await world.origin.client.getTransactionReceipt({ hash });
   expect(lowest?.number).toBeGreaterThan(blockNumber);
-  await report(agreed, hash);
+  await reportPayment(agreed, hash);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [hash] });
   await world.watch(world.origin);
   expect((await world.status(agreed.requestId)).final).toBe(true);
@@ -481,7 +484,7 @@ test("native tokens are sent to a contract through the router, without calldata,
   await world.origin.client.setCode({ address: recipient, bytecode: "0x36600557005bfe" });
   const agreed = await aSend({ ...native, recipient });
   const hash = await world.pay(agreed);
-  await report(agreed, hash);
+  await reportPayment(agreed, hash);
   await world.origin.mine();
   await world.watch(world.origin);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [hash] });
@@ -492,8 +495,8 @@ test("a payment counts for the request that it names, even if a client first rep
   const recipient = world.anAddress();
   const [first, second] = [await aSend({ ...native, recipient }), await aSend({ ...native, recipient })];
   const hash = await world.pay(first);
-  await expect(report(second, hash)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
-  await report(first, hash);
+  await expect(reportPayment(second, hash)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+  await reportPayment(first, hash);
   await world.origin.mine();
   await world.watch(world.origin);
   expect((await world.status(first.requestId)).status).toBe("success");
@@ -522,7 +525,7 @@ test("the newest of a thousand unsettled payments is seen within two blocks", as
   const newest = await aSend();
   clock.forward(1);
   const hash = await world.pay(newest);
-  await report(newest, hash);
+  await reportPayment(newest, hash);
   await origin.mine();
   // One round per head, like the watcher's. It does not loop over all reports.
   let scanned = trail;
@@ -540,15 +543,15 @@ test("the newest of a thousand unsettled payments is seen within two blocks", as
 
 test("hundreds of reported transactions that are never mined do not delay a payment, and each sender has its own quota", async () => {
   const { origin, stranger } = world;
-  const pending = async (nonce: number) => {
+  const reportPending = async (nonce: number) => {
     const agreed = await aSend({ ...native, user: stranger.address });
     const { requestId, terms } = agreed;
     // The nonce follows one that is never broadcast.
     const call = { to: terms.recipient, value: terms.origin.amount, data: requestId, nonce };
-    return await report(agreed, await origin.send(stranger, call));
+    return await reportPayment(agreed, await origin.send(stranger, call));
   };
-  for (let n = 0; n < 64; n++) await pending(100_000 + n);
-  await expect(pending(200_000)).rejects.toMatchObject({ code: "RATE_LIMITED" });
+  for (let n = 0; n < 64; n++) await reportPending(100_000 + n);
+  await expect(reportPending(200_000)).rejects.toMatchObject({ code: "RATE_LIMITED" });
   await world.pool.query(
     `insert into send_reports (chain_id, tx_hash, request_id, sender, created_at_ms)
      select $1, '0x' || lpad(to_hex(n), 64, '0'), '0x' || repeat('1', 60) || lpad(to_hex(n), 4, '0'), '0x' || lpad(to_hex(n), 40, '0'), $2
@@ -557,7 +560,7 @@ test("hundreds of reported transactions that are never mined do not delay a paym
   );
   const honest = await aSend();
   const hash = await world.pay(honest);
-  await report(honest, hash);
+  await reportPayment(honest, hash);
   await origin.mine();
   await world.watch(origin);
   expect(await world.status(honest.requestId)).toMatchObject({ status: "success", txHashes: [hash] });
@@ -580,7 +583,7 @@ test.each([64, 4_800])(
     );
     const agreed = await aSend();
     const hash = await world.pay(agreed);
-    await report(agreed, hash);
+    await reportPayment(agreed, hash);
     await origin.mine();
     await world.watch(origin, finalizing);
     expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [hash] });
@@ -611,7 +614,7 @@ test("hundreds of mined payments that are not final hide no other payment, and a
   );
   const agreed = await aSend();
   const hash = await world.pay(agreed);
-  await report(agreed, hash);
+  await reportPayment(agreed, hash);
   await origin.mine();
   await world.watch(origin);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [hash] });

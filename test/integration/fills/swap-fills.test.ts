@@ -22,8 +22,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => await world.stop());
 
-/** Makes a deposit of the agreed amount, or of `amount`, which the watcher then reads. */
-async function deposited(ask: SwapParams, amount?: bigint): Promise<QuotedRequest> {
+/** Deposits the agreed amount, or `amount`. The watcher then reads the deposit. */
+async function makeDeposit(ask: SwapParams, amount?: bigint): Promise<QuotedRequest> {
   const agreed = await world.storeRequest(ask);
   await deposit(world.origin, world.user, agreed, amount === undefined ? {} : { amount });
   await world.origin.mine();
@@ -32,7 +32,7 @@ async function deposited(ask: SwapParams, amount?: bigint): Promise<QuotedReques
 }
 
 /** What a final fill paid its recipient, and what it cost the solver. */
-async function ended(agreed: QuotedRequest) {
+async function finish(agreed: QuotedRequest) {
   const { recipient, destination } = agreed.terms;
   const paidFrom = destination.paidFrom ?? destination.currency;
   const { solver } = world;
@@ -66,18 +66,18 @@ async function ended(agreed: QuotedRequest) {
 
 const NOTHING_LEFT = [0n, 0n, 0n];
 
-const toOdd = (): SwapParams => ({ currency: world.odd, paidFrom: world.usdc });
+const buyOdd = (): SwapParams => ({ currency: world.odd, paidFrom: world.usdc });
 /** Another trader buys or sells the odd token, which only one shallow pool trades. */
-async function movePool(bought: "bought" | "sold", amount: bigint) {
+async function movePool(direction: "bought" | "sold", amount: bigint) {
   const { destination, tst, odd, trade } = world;
-  return await (bought === "bought"
+  return await (direction === "bought"
     ? trade(destination, tst, odd, amount)
     : trade(destination, odd, tst, amount));
 }
 /** Moves the pool in a block that the services then read. */
-async function poolMoved(bought: "bought" | "sold", amount: bigint): Promise<void> {
+async function movePoolAndWatch(direction: "bought" | "sold", amount: bigint): Promise<void> {
   const { destination } = world;
-  const hash = await movePool(bought, amount);
+  const hash = await movePool(direction, amount);
   do await destination.mine();
   while ((await destination.connected.connection.reader.receipt(hash)) === undefined);
   await world.watch(destination);
@@ -96,8 +96,8 @@ test.each<[string, () => SwapParams]>([
 ])(
   "pays %s exactly from the solver's inventory, spends no more than the deposit allows, and oracles count it",
   async (_what, ask) => {
-    const agreed = await deposited(ask());
-    const { status, received, spent, fills, leftInRouter } = await ended(agreed);
+    const agreed = await makeDeposit(ask());
+    const { status, received, spent, fills, leftInRouter } = await finish(agreed);
     const { expectedAmount } = agreed.terms.destination;
     expect({ status, received, leftInRouter }).toEqual({
       status: "success",
@@ -115,13 +115,13 @@ test.each<[string, () => SwapParams]>([
 );
 
 test("pays the quoted output at bounded cost when pools move slightly while the quote is firm", async () => {
-  const agreed = await deposited(toOdd());
-  await poolMoved("bought", 15n * 10n ** 18n);
+  const agreed = await makeDeposit(buyOdd());
+  await movePoolAndWatch("bought", 15n * 10n ** 18n);
   const worth = await world.outputBeforeSwap(agreed);
   const { expectedAmount } = agreed.terms.destination;
   const now = await world.bestSwap(world.destination, world.usdc, world.odd, worth);
   expect(now.amountOut).toBeLessThan(expectedAmount);
-  const { status, received, spent, fills } = await ended(agreed);
+  const { status, received, spent, fills } = await finish(agreed);
   expect({ status, received }).toEqual({ status: "success", received: expectedAmount });
   expect(spent).toBeGreaterThan(worth);
   expect(spent).toBeLessThan((worth * 10_020n) / 10_000n);
@@ -133,13 +133,13 @@ test("pays the quoted output at bounded cost when pools move slightly while the 
 });
 
 test("if pools moved beyond the tolerance, the recipient gets what the deposit buys there now, within the quoted minimum", async () => {
-  const agreed = await deposited({ ...toOdd(), slippageBps: 500 });
-  await poolMoved("bought", 400n * 10n ** 18n);
+  const agreed = await makeDeposit({ ...buyOdd(), slippageBps: 500 });
+  await movePoolAndWatch("bought", 400n * 10n ** 18n);
   const worth = await world.outputBeforeSwap(agreed);
   const { amountOut } = await world.bestSwap(world.destination, world.usdc, world.odd, worth);
   const { expectedAmount, minimumAmount } = agreed.terms.destination;
   expect([amountOut < expectedAmount, amountOut > minimumAmount]).toEqual([true, true]);
-  const { status, received, spent } = await ended(agreed);
+  const { status, received, spent } = await finish(agreed);
   expect(status).toBe("success");
   // The repriced output also reflects changes of the gas price.
   expect(received).toBeGreaterThan((amountOut * 98n) / 100n);
@@ -148,21 +148,21 @@ test("if pools moved beyond the tolerance, the recipient gets what the deposit b
 });
 
 test("refunds the deposit when pools moved beyond the quoted minimum", async () => {
-  const agreed = await deposited(toOdd());
-  await poolMoved("bought", 5_000n * 10n ** 18n);
-  expect(await ended(agreed)).toMatchObject({
+  const agreed = await makeDeposit(buyOdd());
+  await movePoolAndWatch("bought", 5_000n * 10n ** 18n);
+  expect(await finish(agreed)).toMatchObject({
     status: "refund",
     failReason: "SLIPPAGE",
     fills: [],
     received: 0n,
     spent: 0n,
   });
-  await poolMoved("sold", 500n * 10n ** 18n);
+  await movePoolAndWatch("sold", 500n * 10n ** 18n);
 });
 
 test("a fill that reverts because others moved the pools in its block costs only its gas, and is planned again and paid once", async () => {
   const { destination, solver, usdc } = world;
-  const agreed = await deposited(toOdd());
+  const agreed = await makeDeposit(buyOdd());
   const before = await destination.balance(solver.address, usdc);
   await movePool("bought", 20_000n * 10n ** 18n);
   await world.work();
@@ -171,14 +171,14 @@ test("a fill that reverts because others moved the pools in its block costs only
   expect(await world.paymentsOf(agreed, destination)).toEqual([]);
   expect(await destination.balance(solver.address, usdc)).toBe(before);
   await movePool("sold", 2_400n * 10n ** 18n);
-  const { status, received, fills } = await ended(agreed);
+  const { status, received, fills } = await finish(agreed);
   expect({ status, fills: fills.length }).toEqual({ status: "success", fills: 1 });
   expect(received).toBe(agreed.terms.destination.expectedAmount);
 });
 
 test("refunds after a fill reverted three times and deducts its gas", async () => {
   const { destination, origin } = world;
-  const agreed = await deposited(toOdd());
+  const agreed = await makeDeposit(buyOdd());
   const { refundTo } = agreed.terms;
   const { amount, currency } = agreed.terms.origin;
   const before = await origin.balance(refundTo, currency);
@@ -195,7 +195,7 @@ test("refunds after a fill reverted three times and deducts its gas", async () =
     }
     expect(await stateOf()).toBe(after);
   }
-  const { status, fills } = await ended(agreed);
+  const { status, fills } = await finish(agreed);
   expect({ status, fills }).toEqual({ status: "refund", fills: [] });
   const reverted = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
   expect(reverted).toHaveLength(3);
@@ -218,9 +218,12 @@ test.each([
   ["more than expected", 105_000_000n, 105n],
 ])(
   "pays the recipient in proportion when the origin swap yields %s, and oracles attest it",
-  async (_what, brought, percent) => {
-    const agreed = await deposited({ ...toOdd(), minimumDeposit: 97_000_000n, slippageBps: 500 }, brought);
-    const { status, received, fills } = await ended(agreed);
+  async (_what, depositedAmount, percent) => {
+    const agreed = await makeDeposit(
+      { ...buyOdd(), minimumDeposit: 97_000_000n, slippageBps: 500 },
+      depositedAmount,
+    );
+    const { status, received, fills } = await finish(agreed);
     const { expectedAmount } = agreed.terms.destination;
     const part = (expectedAmount * percent) / 100n;
     expect(status).toBe("success");
@@ -228,18 +231,18 @@ test.each([
     expect(received).toBeGreaterThan((part * 99n) / 100n);
     expect(received).toBeLessThanOrEqual(part + 1n);
     expect(await judgeFill(world, agreed, fills[0]?.hash ?? "0x")).toEqual({ amounts: [received] });
-    const [found] = await world.depositsOf(agreed.requestId);
-    expect(found).toMatchObject({ amount: brought, disposition: "accepted" });
+    const [depositRecord] = await world.depositsOf(agreed.requestId);
+    expect(depositRecord).toMatchObject({ amount: depositedAmount, disposition: "accepted" });
     // Oracles attest no fill below the order's minimum.
-    expect(brought).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.payment.amount ?? 0n);
+    expect(depositedAmount).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.payment.amount ?? 0n);
   },
 );
 
 test("pays exactly the quoted gas top-up however much is deposited", async () => {
   const gasTopup = { amount: 10n ** 15n };
   const ask = { currency: world.tst, minimumDeposit: 97_000_000n, slippageBps: 500, terms: { gasTopup } };
-  const agreed = await deposited(ask, 500_000_000n);
-  const { status, received } = await ended(agreed);
+  const agreed = await makeDeposit(ask, 500_000_000n);
+  const { status, received } = await finish(agreed);
   expect(status).toBe("success");
   expect(received).toBeGreaterThan(4n * agreed.terms.destination.expectedAmount);
   expect(await world.destination.balance(agreed.terms.recipient, NATIVE_CURRENCY)).toBe(gasTopup.amount);
@@ -247,12 +250,12 @@ test("pays exactly the quoted gas top-up however much is deposited", async () =>
 
 test("refunds the deposit in its own currency when the origin swap yields too little to fill", async () => {
   const { usdc, user, origin } = world;
-  const agreed = await world.storeRequest({ ...toOdd(), minimumDeposit: 97_000_000n });
+  const agreed = await world.storeRequest({ ...buyOdd(), minimumDeposit: 97_000_000n });
   const before = await origin.balance(user.address, usdc);
   await deposit(origin, user, agreed, { amount: 96_999_999n });
   await origin.mine();
   await world.watch(origin);
-  const { status, failReason, fills } = await ended(agreed);
+  const { status, failReason, fills } = await finish(agreed);
   expect({ status, failReason, fills }).toEqual({
     status: "refund",
     failReason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL",
@@ -264,7 +267,7 @@ test("refunds the deposit in its own currency when the origin swap yields too li
 test("refunds a swapped deposit with at least the order's minimum, scaled by the deposited amount", async () => {
   const { usdc, user, origin } = world;
   const agreed = await world.storeRequest({
-    ...toOdd(),
+    ...buyOdd(),
     minimumDeposit: 97_000_000n,
     terms: { forceRefund: true },
   });
@@ -272,17 +275,17 @@ test("refunds a swapped deposit with at least the order's minimum, scaled by the
   await deposit(origin, user, agreed, { amount: 120_000_000n });
   await origin.mine();
   await world.watch(origin);
-  expect((await ended(agreed)).status).toBe("refund");
-  const lost = before - (await origin.balance(user.address, usdc));
-  const promised = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
-  expect(120_000_000n - lost).toBeGreaterThanOrEqual((promised * 120n) / 97n);
+  expect((await finish(agreed)).status).toBe("refund");
+  const deducted = before - (await origin.balance(user.address, usdc));
+  const minimumRefund = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
+  expect(120_000_000n - deducted).toBeGreaterThanOrEqual((minimumRefund * 120n) / 97n);
 });
 
 test("records a swap and deposit through the router as one deposit of the whole output, with the user as depositor", async () => {
   const { origin, user, tst, usdc } = world;
   const pools = await world.bestSwap(origin, tst, usdc, 200n * 10n ** 18n);
   const agreed = await world.storeRequest({
-    ...toOdd(),
+    ...buyOdd(),
     deposit: pools.amountOut,
     minimumDeposit: (pools.amountOut * 99n) / 100n,
     terms: { input: { currency: tst, amount: 200n * 10n ** 18n } },
@@ -315,9 +318,13 @@ test("records a swap and deposit through the router as one deposit of the whole 
   expect(judgeOrigin(agreed.terms, origin.chain, state, { ...UNREAD_SENDER, deposits: [] })).toBeUndefined();
   await origin.mine();
   await world.watch(origin);
-  const { status, received } = await ended(agreed);
-  const [found] = await world.depositsOf(agreed.requestId);
-  expect(found).toMatchObject({ depositor: user.address, sender: user.address, amount: pools.amountOut });
+  const { status, received } = await finish(agreed);
+  const [depositRecord] = await world.depositsOf(agreed.requestId);
+  expect(depositRecord).toMatchObject({
+    depositor: user.address,
+    sender: user.address,
+    amount: pools.amountOut,
+  });
   expect({ status, received }).toEqual({
     status: "success",
     received: agreed.terms.destination.expectedAmount,
@@ -342,16 +349,16 @@ test("counts a user's own swap once it is mined and paid the quoted amount to th
       },
     },
   };
-  const [agreed, other] = [await world.storeRequest(ask), await world.storeRequest(ask)];
+  const [agreed, otherRequest] = [await world.storeRequest(ask), await world.storeRequest(ask)];
   await origin.send(user, approveCall(usdc, approvalProxy, 10_000_000n));
   /** Swaps this much for a request. `to` gets the output. */
   const swapFor = async ({ requestId }: QuotedRequest, to: Address) => {
     const calls = pools.calls({ kind: "exactIn", limit: 0n, recipient: to });
-    const job = { calls, refundTo: user.address, refundTokens: [] };
-    const data = `${pullAndRouteCalldata(usdc, 10_000_000n, job)}${requestId.slice(2)}` as const;
+    const route = { calls, refundTo: user.address, refundTokens: [] };
+    const data = `${pullAndRouteCalldata(usdc, 10_000_000n, route)}${requestId.slice(2)}` as const;
     return await origin.send(user, { to: approvalProxy, data, gas: 1_000_000n });
   };
-  const report = async ({ requestId }: QuotedRequest, txHash: TxHash) =>
+  const reportSwap = async ({ requestId }: QuotedRequest, txHash: TxHash) =>
     await recordSingleTransaction(world.services, { chainId: origin.chain.id, txHash, requestId });
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "waiting",
@@ -359,8 +366,8 @@ test("counts a user's own swap once it is mined and paid the quoted amount to th
   });
 
   const hash = await swapFor(agreed, recipient);
-  await expect(report(other, hash)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
-  await report(agreed, hash);
+  await expect(reportSwap(otherRequest, hash)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+  await reportSwap(agreed, hash);
   await origin.mine();
   await world.watch(origin);
   expect(await world.status(agreed.requestId)).toMatchObject({
@@ -376,25 +383,25 @@ test("counts a user's own swap once it is mined and paid the quoted amount to th
   // The output of this swap goes elsewhere. A report from before the swap is mined is dropped when it is
   // mined, and a later report is refused.
   await origin.send(user, approveCall(usdc, approvalProxy, 10_000_000n));
-  const misdirected = await swapFor(other, world.anAddress());
-  await report(other, misdirected);
+  const misdirected = await swapFor(otherRequest, world.anAddress());
+  await reportSwap(otherRequest, misdirected);
   await origin.mine();
   await world.watch(origin);
-  expect((await world.status(other.requestId)).status).toBe("waiting");
-  await expect(report(other, misdirected)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+  expect((await world.status(otherRequest.requestId)).status).toBe("waiting");
+  await expect(reportSwap(otherRequest, misdirected)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
 });
 
 test("whenever the process crashes while it plans, signs or broadcasts a fill with a swap, the recipient is paid exactly once", async () => {
   const { origin, destination } = world;
   const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
-      const agreed = await world.storeRequest(toOdd());
+      const agreed = await world.storeRequest(buyOdd());
       await deposit(origin, world.user, agreed);
       await origin.mine();
       await world.watch(origin);
       return agreed;
     },
-    run: async (by) => await world.work(by),
+    run: async (workerServices) => await world.work(workerServices),
     verify: async (agreed, moment) => {
       const { recipient, destination: promised } = agreed.terms;
       expect(await world.paymentsOf(agreed, destination), moment).toHaveLength(1);
@@ -408,31 +415,31 @@ test("whenever the process crashes while it plans, signs or broadcasts a fill wi
 }, 120_000);
 
 /** The services with another reader of the destination. */
-function tracingBy(reader: typeof world.destination.connected.connection.reader): typeof world.services {
+function withReader(reader: typeof world.destination.connected.connection.reader): typeof world.services {
   const { services, destination } = world;
   const connection = { ...destination.connected.connection, reader };
   const get = (id: number): ReturnType<typeof services.chains.get> => {
-    const known = services.chains.get(id);
-    return known && id === destination.chain.id ? { ...known, connection } : known;
+    const connected = services.chains.get(id);
+    return connected && id === destination.chain.id ? { ...connected, connection } : connected;
   };
   return { ...services, chains: { ...services.chains, get } };
 }
 
 test("if the node stops tracing, a fill with a swap is refunded, and the solver's balance is not named as the reason", async () => {
-  const agreed = await deposited(toOdd());
+  const agreed = await makeDeposit(buyOdd());
   const { reader } = world.destination.connected.connection;
-  const blind = tracingBy({
+  const withoutTrace = withReader({
     ...reader,
     trace: async (...question: Parameters<typeof reader.trace>) => {
       const outcome = await reader.trace(...question);
       return outcome.kind === "ok" ? { ...outcome, effects: { kind: "unseen" } } : outcome;
     },
   });
-  const tryFill = async () => await pay(blind, fillLeg, agreed.requestId);
+  const tryFill = async () => await pay(withoutTrace, fillLeg, agreed.requestId);
   expect(await tryFill()).toEqual({ waitMs: 1_000, why: "the node cannot trace the fill" });
   world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1_000);
   expect(await tryFill()).toEqual({ waitMs: 0 });
-  const { status, failReason, fills, received } = await ended(agreed);
+  const { status, failReason, fills, received } = await finish(agreed);
   expect({ status, failReason, fills, received }).toEqual({
     status: "refund",
     failReason: "SOLVER_CAPACITY_EXCEEDED",
@@ -442,7 +449,7 @@ test("if the node stops tracing, a fill with a swap is refunded, and the solver'
 });
 
 test("refunds a fill whose plan fails for one reason for as long as fills wait for inventory, and retries after any other fault", async () => {
-  const agreed = await deposited(toOdd());
+  const agreed = await makeDeposit(buyOdd());
   const { services, events } = world;
   const { reader } = world.destination.connected.connection;
   let attempt = 0;
@@ -457,27 +464,27 @@ test("refunds a fill whose plan fails for one reason for as long as fills wait f
       nodeData: undefined,
     });
   };
-  const failing = tracingBy({ ...reader, trace });
+  const failing = withReader({ ...reader, trace });
   const tryFill = async (): Promise<unknown> =>
     await pay(failing, fillLeg, agreed.requestId).catch((error: unknown) => error);
   const { inventoryWaitMs } = services.enginePolicy;
   const tryFor = async (ms: number): Promise<void> => {
-    for (let at = 0; at < 4; at++) {
+    for (let n = 0; n < 4; n++) {
       expect(await tryFill()).toBeInstanceOf(NodeRefusal);
       world.clock.forward(ms / 4);
     }
   };
   await tryFor(inventoryWaitMs - 1_000);
   // Another reason starts the wait again.
-  const before = nodeText;
+  const formerNodeText = nodeText;
   nodeText = () => "header not found";
   expect(await tryFill()).toBeInstanceOf(NodeRefusal);
-  nodeText = before;
+  nodeText = formerNodeText;
   await tryFor(inventoryWaitMs);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "pending" });
   expect(await tryFill()).toEqual({ waitMs: 0 });
   expect(events.of("fill_impossible").at(-1)?.facts).toMatchObject({ reason: "UNKNOWN" });
-  const { status, failReason, fills, received } = await ended(agreed);
+  const { status, failReason, fills, received } = await finish(agreed);
   expect({ status, failReason, fills, received }).toEqual({
     status: "refund",
     failReason: "UNKNOWN",

@@ -12,17 +12,17 @@ import { startNonEvmWorld } from "../../support/non-evm-world.ts";
 
 // Payments on non-EVM chains whose rows a failover lost, and that could not be restored to their requests.
 
-const opened: (() => unknown)[] = [];
+const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
-  for (const close of opened.splice(0).toReversed()) await close();
+  for (const close of cleanups.splice(0).toReversed()) await close();
 });
 
 async function aWorld(kind: "expiring" | "outputs") {
   const world = await startNonEvmWorld({ destination: kind });
-  opened.push(async () => await world.stop());
+  cleanups.push(async () => await world.stop());
   const { url, prefix } = testRedis();
   const journal = await connectJournal(redisAt(url), prefix, () => "system/1/00000001");
-  opened.push(() => journal.close());
+  cleanups.push(() => journal.close());
   const workerServices = { ...world.services, journal };
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
   const connected = workerServices.chains.nonEvmChains.find(
@@ -83,8 +83,8 @@ test("releases a lost payment whose cancel transaction is final", async () => {
   const [entry] = await workerServices.journal.entries(chain.id, connection.solver);
   if (entry === undefined) throw new Error("the journal has no payment");
   const { plan, nonce, attempts } = entry;
-  const before = attempts.map(nonEvmAttemptOf);
-  const noop = await connection.prepare(paymentOf(plan, "noop"), before, []);
+  const earlierAttempts = attempts.map(nonEvmAttemptOf);
+  const noop = await connection.prepare(paymentOf(plan, "noop"), earlierAttempts, []);
   const canceled = { ...entry, attempts: [...attempts, attemptOf(noop, attempts.length, "noop")] };
   const withCancel = {
     ...workerServices,
@@ -112,11 +112,11 @@ test("a lost payment that no node can check delays no other payment, and is chec
   await abandon();
   await abandon();
   const pruned = new RpcFault({ kind: "pruned", method: "getBlock", reason: "the history is gone" });
-  let first: string | undefined;
+  let firstTxId: string | undefined;
   let checks = 0;
   const connected = through(async ({ txId }) => {
-    first ??= txId;
-    if (txId !== first) return await Promise.resolve({ kind: "dead", reason: "expired" });
+    firstTxId ??= txId;
+    if (txId !== firstTxId) return await Promise.resolve({ kind: "dead", reason: "expired" });
     checks += 1;
     throw pruned;
   });
@@ -140,21 +140,21 @@ test("the operator is reminded of a lost payment that cannot be checked, for wha
     world.events.of("payment_unrecorded").flatMap(({ facts }) => (facts["why"] === undefined ? [] : [facts]));
   // One endpoint keeps the whole history, and the others have pruned it or are down.
   const reason = "only one endpoint answers";
-  const alone = new RpcFault({ kind: "inconsistent", method: "outcome", reason });
-  const connected = through(async () => await Promise.reject(alone));
-  const minutes = async (count: number, services: WorkerServices = workerServices): Promise<void> => {
+  const fault = new RpcFault({ kind: "inconsistent", method: "outcome", reason });
+  const connected = through(async () => await Promise.reject(fault));
+  const passMinutes = async (count: number, services: WorkerServices = workerServices): Promise<void> => {
     for (let step = 0; step < 6 * count; step++) {
       world.clock.forward(10_000);
       await openNonEvmLane(services, connected);
     }
   };
-  await minutes(4);
+  await passMinutes(4);
   expect(reminders()).toEqual([]);
-  await minutes(16);
+  await passMinutes(16);
   expect(reminders()).toHaveLength(3);
   expect(reminders()[0]?.["why"]).toContain(reason);
   const entries = async () => await Promise.resolve([]);
-  await minutes(10, { ...workerServices, journal: { ...workerServices.journal, entries } });
+  await passMinutes(10, { ...workerServices, journal: { ...workerServices.journal, entries } });
   expect(reminders()).toHaveLength(5);
   expect(reminders().at(-1)?.["why"]).toContain("journal");
   expect(world.events.of("lost_payment_dead")).toEqual([]);

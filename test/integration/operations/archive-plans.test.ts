@@ -66,8 +66,8 @@ test("a page of exported entries or payments reads only its own rows, even near 
     if (archive === undefined) throw new Error("nothing to archive");
     const { after, through } = await store.positions();
     for (const table of ["request_history", "slots"] as const)
-      for (let at = after; at < through; at += RANGE)
-        await allOf(store.read(archive, table, { after: at, through: at + RANGE }));
+      for (let position = after; position < through; position += RANGE)
+        await allOf(store.read(archive, table, { after: position, through: position + RANGE }));
     expect(pages.length).toBeGreaterThanOrEqual((2 * STORED) / RANGE);
     // Forces the plans that Postgres chooses for large tables.
     await client.query("set enable_seqscan = off");
@@ -79,8 +79,8 @@ test("a page of exported entries or payments reads only its own rows, even near 
       const [explained] = rows;
       if (explained === undefined) throw new Error("a statement has no plan");
       const [{ Plan: plan }] = explained["QUERY PLAN"];
-      const found = plan.Plans?.[0]?.["Actual Rows"] ?? 0;
-      expect(rowsRead(plan), text).toBeLessThanOrEqual(4 * found + LAST_ROWS);
+      const rowCount = plan.Plans?.[0]?.["Actual Rows"] ?? 0;
+      expect(rowsRead(plan), text).toBeLessThanOrEqual(4 * rowCount + LAST_ROWS);
     }
   } finally {
     client.release(true);

@@ -96,7 +96,7 @@ async function rowsInTables(url: string): Promise<Rows> {
 }
 
 async function rowsInFiles(folders: readonly string[]): Promise<Rows> {
-  const found: Rows = { request_events: [], request_history: [], slots: [] };
+  const rowsByTable: Rows = { request_events: [], request_history: [], slots: [] };
   for (const part of folders) {
     const { tables } = JSON.parse(await readFile(join(part, "manifest.json"), "utf8")) as Manifest;
     for (const { table, file } of tables)
@@ -104,9 +104,9 @@ async function rowsInFiles(folders: readonly string[]): Promise<Rows> {
         .toString()
         .split("\n")
         .slice(0, -1))
-        found[table].push(row);
+        rowsByTable[table].push(row);
   }
-  return found;
+  return rowsByTable;
 }
 
 /** Starts `operator archive` as a separate process. */
@@ -176,35 +176,35 @@ test("moves every row exactly once even if earlier runs were killed", { timeout:
     });
     const running = startArchive(watched.url);
     try {
-      const first = await running.ended;
-      const at = `killed at statement ${crashAt} of ${total}`;
+      const firstRun = await running.ended;
+      const label = `killed at statement ${crashAt} of ${total}`;
       if (moment === MOMENTS) {
-        expect(first).toEqual({ code: 0, signal: null, stderr: "" });
+        expect(firstRun).toEqual({ code: 0, signal: null, stderr: "" });
         total = watched.sent();
-      } else expect(first.signal, at).toBe("SIGKILL");
+      } else expect(firstRun.signal, label).toBe("SIGKILL");
       await watched.close();
-      await expect.poll(database.sessions, { timeout: 20_000, message: at }).toBe(0);
+      await expect.poll(database.sessions, { timeout: 20_000, message: label }).toBe(0);
       reached.add((await database.archives()).map(({ state }) => state).join(" "));
 
       // The command runs in this process, because starting a process takes longer than archiving.
       const words = ["--before", BEFORE, "--to", folder];
-      expect(await runArchive(words, () => openArchives({ DATABASE_URL: database.url })), at).toBe(0);
+      expect(await runArchive(words, () => openArchives({ DATABASE_URL: database.url })), label).toBe(0);
       const parts = await database.archives();
       expect(
         parts.map(({ state }) => state),
-        at,
+        label,
       ).toEqual(["archived", "archived"]);
       const [kept, moved] = [
         await rowsInTables(database.url),
         await rowsInFiles(parts.map((part) => part.folder)),
       ];
       for (const table of TABLES) {
-        expect(moved[table].length, `${table}, ${at}`).toBeGreaterThan(REQUESTS / 2);
-        expect(kept[table].length, `${table}, ${at}`).toBeGreaterThan(0);
+        expect(moved[table].length, `${table}, ${label}`).toBeGreaterThan(REQUESTS / 2);
+        expect(kept[table].length, `${table}, ${label}`).toBeGreaterThan(0);
         // The lists are compared as one text, because thousands of differences would not be readable.
         expect(
           sorted([...kept[table], ...moved[table]]).join("\n") === sorted(before[table]).join("\n"),
-          `${table} has every row exactly once, ${at}`,
+          `${table} has every row exactly once, ${label}`,
         ).toBe(true);
       }
     } finally {
@@ -228,7 +228,7 @@ test.for(["export", "removal"] as const)(
     const clients = [await pool.connect(), await pool.connect()] as const;
     const stores = [archiveStore(clients[0]), archiveStore(clients[1])] as const;
     const files = archiveFiles(folder);
-    // By then the first connection has finished a part of the work.
+    // Resolves once the first connection has finished a part of the work.
     const finished = Promise.withResolvers<void>();
     let crashes = 0;
     const store: ArchiveStore = {
@@ -238,7 +238,7 @@ test.for(["export", "removal"] as const)(
         finished.resolve();
       },
     };
-    const dying: ArchiveRows = {
+    const crashingRows: ArchiveRows = {
       ...stores[1],
       async removeRequests() {
         await finished.promise;
@@ -264,7 +264,7 @@ test.for(["export", "removal"] as const)(
         archiveMonths(
           {
             store,
-            otherConnections: [phase === "removal" ? dying : stores[1]],
+            otherConnections: [phase === "removal" ? crashingRows : stores[1]],
             files: phase === "export" ? dyingFiles : files,
             nowMs: () => Date.now(),
           },
@@ -375,11 +375,11 @@ test("refuses a folder that has archives of another database, and leaves them as
     expect(await filesOf()).toEqual(files);
     expect(await databases[1].archives()).toEqual([]);
     expect(await run(databases[0], folder), "its own folder again").toBe(0);
-    const other = join(folder, "other");
-    expect(await run(databases[1], other), "another folder").toBe(0);
+    const otherFolder = join(folder, "other");
+    expect(await run(databases[1], otherFolder), "another folder").toBe(0);
     for (const [database, to] of [
       [databases[0], folder],
-      [databases[1], other],
+      [databases[1], otherFolder],
     ] as const) {
       const text = await readFile(join(to, FIRST, "part-1", "manifest.json"), "utf8");
       expect((JSON.parse(text) as Manifest).database.name).toBe(new URL(database.url).pathname.slice(1));

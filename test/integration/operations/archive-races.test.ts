@@ -42,22 +42,22 @@ beforeAll(async () => {
   world = await startHistoryWorld();
   folder = await mkdtemp(join(tmpdir(), "archive-races-"));
 });
-const empty = async () => {
+const truncateTables = async () => {
   await world.pool.query(
     "truncate requests, request_events, status_events, deposits, slots, attempts, settlements, webhook_deliveries, archives, archive_requests, outbox cascade",
   );
-  for (const m of await partitionedMonths(sqlOn(world.pool)))
-    if (m < "2026") await world.pool.query(`drop table request_events_${m.replace("-", "_")}`);
+  for (const month of await partitionedMonths(sqlOn(world.pool)))
+    if (month < "2026") await world.pool.query(`drop table request_events_${month.replace("-", "_")}`);
 };
 beforeEach(async () => {
-  await empty();
+  await truncateTables();
   await rm(folder, { recursive: true, force: true });
 });
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
   await world.stop();
 });
-async function ended(): Promise<FilledRequest> {
+async function anEndedRequest(): Promise<FilledRequest> {
   const filled = await world.aFilledRequest();
   await world.applyEvent(filled.terms, { kind: "fillFinal" });
   await settle(filled.terms.requestId);
@@ -90,60 +90,61 @@ async function archive(
   }
 }
 async function textOfFiles(): Promise<string> {
-  let all = "";
+  let text = "";
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
     if (entry.isFile() && entry.name.endsWith(".zst"))
-      all += zstdDecompressSync(await readFile(join(entry.parentPath, entry.name))).toString();
-  return all;
+      text += zstdDecompressSync(await readFile(join(entry.parentPath, entry.name))).toString();
+  return text;
 }
 
 test("keeps a finished archive of another database in the same folder", async () => {
-  const { terms } = await ended();
+  const { terms } = await anEndedRequest();
   await archive();
   expect(await textOfFiles()).toContain(terms.requestId);
   // This gives the database the state of another instance's database.
-  await empty();
-  await ended();
+  await truncateTables();
+  await anEndedRequest();
   await archive();
   expect(await textOfFiles()).toContain(terms.requestId);
 });
 
 test("exports again after two crashes between the manifest and its commit", async () => {
-  const { terms } = await ended();
+  const { terms } = await anEndedRequest();
   const real = archiveFiles(folder);
-  const dying: ArchiveFiles = {
+  const crashingFiles: ArchiveFiles = {
     ...real,
     async finish(manifest) {
       await real.finish(manifest);
       throw new Error("died");
     },
   };
-  for (let run = 0; run < 3; run++) await expect(archive(NEXT, LATER_MS, dying)).rejects.toThrow("died");
+  for (let run = 0; run < 3; run++)
+    await expect(archive(NEXT, LATER_MS, crashingFiles)).rejects.toThrow("died");
   expect(await archive()).toHaveLength(1);
   expect(await textOfFiles()).toContain(terms.requestId);
 });
 
-/** Runs the archive. Calls `see` with each page while the page is being exported. */
-async function exportSeeing(see: (lines: string) => Promise<void>): Promise<void> {
+/** Runs the archive. Calls `inspect` with each page while the page is being exported. */
+async function exportAndInspect(inspect: (lines: string) => Promise<void>): Promise<void> {
   const real = archiveFiles(folder);
   await archive(NEXT, LATER_MS, {
     ...real,
     async write(part, table, n, pages) {
-      async function* seen() {
+      async function* inspected() {
         for await (const page of pages) {
-          await see(page.lines);
+          await inspect(page.lines);
           yield page;
         }
       }
-      return await real.write(part, table, n, seen());
+      return await real.write(part, table, n, inspected());
     },
   });
 }
 
 test("holds no snapshot while it writes files, so that vacuum can remove dead rows", async () => {
-  await ended();
+  await anEndedRequest();
   const ages: number[] = [];
-  await exportSeeing(async () => {
+  await exportAndInspect(async () => {
     await sleep(300);
     ages.push((await oldestSnapshot(sqlOn(world.pool))).seconds);
   });
@@ -152,7 +153,7 @@ test("holds no snapshot while it writes files, so that vacuum can remove dead ro
 });
 
 test("exports every payment with bounded memory, regardless of the size of its calldata", async () => {
-  const { terms } = await ended();
+  const { terms } = await anEndedRequest();
   const largest = 256 * 1024;
   await world.pool.query(
     `insert into slots (${SLOT_COLUMNS}, leg_id, nonce, call_data)
@@ -160,7 +161,7 @@ test("exports every payment with bounded memory, regardless of the size of its c
     [terms.requestId],
   );
   const sizes: number[] = [];
-  await exportSeeing(async (lines) => {
+  await exportAndInspect(async (lines) => {
     sizes.push(lines.length);
   });
   expect(Math.max(...sizes)).toBeLessThan(32 * 1024 * 1024);
@@ -169,17 +170,17 @@ test("exports every payment with bounded memory, regardless of the size of its c
 
 test("keeps an event that is written while its partition is replaced", async () => {
   const open = await world.aFilledRequest();
-  await ended();
+  await anEndedRequest();
   await makePartitionsAhead(world.pool, HISTORY_START_MS);
-  let done = false;
+  let hasInserted = false;
   const wrap = (client: pg.PoolClient): pg.PoolClient =>
     new Proxy(client, {
       get: (target, name) =>
         name === "query"
           ? async (...args: readonly unknown[]) => {
               const text = typeof args[0] === "string" ? args[0] : (args[0] as { text: string }).text;
-              if (!done && /^\s*drop table/.test(text)) {
-                done = true;
+              if (!hasInserted && /^\s*drop table/.test(text)) {
+                hasInserted = true;
                 const inserting = world.pool.query(
                   "insert into request_events (request_id, at_ms, event, detail) values ($1, $2, 'fillMined', '{\"late\":1}')",
                   [open.terms.requestId, HISTORY_START_MS + 5_000],
@@ -191,7 +192,7 @@ test("keeps an event that is written while its partition is replaced", async () 
           : (Reflect.get(target, name) as unknown),
     });
   await archive(NEXT, LATER_MS, archiveFiles(folder), wrap);
-  expect(done).toBe(true);
+  expect(hasInserted).toBe(true);
   const { rows } = await world.pool.query("select from request_events where detail = '{\"late\":1}'");
   expect(rows).toHaveLength(1);
 });
@@ -221,7 +222,7 @@ test("creates a partition while an event of its month is being written, and the 
 });
 
 test("keeps a request in the list if it became active after it was chosen", async () => {
-  const { terms } = await ended();
+  const { terms } = await anEndedRequest();
   const real = archiveFiles(folder);
   const files: ArchiveFiles = {
     ...real,
@@ -247,11 +248,11 @@ test("keeps a request in the list if it became active after it was chosen", asyn
 
 test("a trace has its events or says that they are archived, at each moment of the removal", async () => {
   let statements = Number.POSITIVE_INFINITY;
-  for (let first = 0; first < statements; first++) {
-    await empty();
+  for (let firstIndex = 0; firstIndex < statements; firstIndex++) {
+    await truncateTables();
     await rm(folder, { recursive: true, force: true });
-    const { requestId } = (await ended()).terms;
-    const { pool, hold, release } = heldPool(first);
+    const { requestId } = (await anEndedRequest()).terms;
+    const { pool, hold, release } = delayedPool(firstIndex);
     let story: Promise<RequestStory | undefined> | undefined;
     const real = archiveFiles(folder);
     await archive(NEXT, LATER_MS, {
@@ -264,17 +265,17 @@ test("a trace has its events or says that they are archived, at each moment of t
     });
     release();
     const { events = [], archivedMonths } = (await story) ?? {};
-    if (events.length === 0) expect(archivedMonths, `statement ${first} first`).toEqual([MONTH]);
-    else expect(archivedMonths, `statement ${first} first`).toBe(undefined);
+    if (events.length === 0) expect(archivedMonths, `statement ${firstIndex} first`).toEqual([MONTH]);
+    else expect(archivedMonths, `statement ${firstIndex} first`).toBe(undefined);
   }
   expect(statements).toBeGreaterThan(5);
 });
 
 /**
- * A pool that delays all concurrent statements, except the one with the index `first`, until `release`.
+ * A pool that delays all concurrent statements, except the one with index `firstIndex`, until `release`.
  * `hold` waits for the answer to that statement, and returns the number of statements.
  */
-function heldPool(first: number) {
+function delayedPool(firstIndex: number) {
   const released = Promise.withResolvers<void>();
   let sent = 0;
   let answered: Promise<unknown> | undefined;
@@ -283,7 +284,7 @@ function heldPool(first: number) {
       name === "query"
         ? async (...args: readonly unknown[]) => {
             const run = async () => await (Reflect.apply(target.query, target, args) as Promise<unknown>);
-            if (sent++ === first) return await (answered = run());
+            if (sent++ === firstIndex) return await (answered = run());
             await released.promise;
             return await run();
           }
@@ -298,7 +299,7 @@ function heldPool(first: number) {
 }
 
 test("keeps the fill time of a request that is listed again", async () => {
-  const { terms } = await ended();
+  const { terms } = await anEndedRequest();
   const fillMs = async () =>
     (await world.pool.query("select fill_ms from request_history where request_id = $1", [terms.requestId]))
       .rows;

@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 /** A request that was paid, whose fill is final and settled. */
-async function ended(): Promise<FilledRequest> {
+async function anEndedRequest(): Promise<FilledRequest> {
   const filled = await world.aFilledRequest();
   await world.applyEvent(filled.terms, { kind: "fillFinal" });
   await settle(filled.terms.requestId);
@@ -84,7 +84,7 @@ async function archive(
 type Rows = Readonly<Record<"request_events" | "request_history" | "slots", readonly string[]>>;
 
 /** The rows of these requests that the archive may move, as JSON. */
-async function stored(requestIds: readonly RequestId[]): Promise<Rows> {
+async function storedRows(requestIds: readonly RequestId[]): Promise<Rows> {
   const read = async (table: string): Promise<string[]> => {
     const { rows } = await world.pool.query<{ row: string }>(
       `select row_to_json(t)::text as row from ${table} t where request_id = any($1) order by 1`,
@@ -100,11 +100,11 @@ async function stored(requestIds: readonly RequestId[]): Promise<Rows> {
 }
 
 /** All rows in the files of all archives that the database lists. */
-async function inFiles(): Promise<Rows> {
+async function archivedRows(): Promise<Rows> {
   const { rows: parts } = await world.pool.query<{ folder: string }>(
     "select folder from archives order by month, part",
   );
-  const found: Record<keyof Rows, string[]> = { request_events: [], request_history: [], slots: [] };
+  const rowsByTable: Record<keyof Rows, string[]> = { request_events: [], request_history: [], slots: [] };
   for (const part of parts) {
     const { tables } = JSON.parse(await readFile(join(part.folder, "manifest.json"), "utf8")) as Manifest;
     for (const { table, file, rows } of tables) {
@@ -113,33 +113,33 @@ async function inFiles(): Promise<Rows> {
         .split("\n")
         .slice(0, -1);
       expect(lines).toHaveLength(rows);
-      found[table].push(...lines);
+      rowsByTable[table].push(...lines);
     }
   }
-  for (const rows of Object.values(found)) rows.sort();
-  return found;
+  for (const rows of Object.values(rowsByTable)) rows.sort();
+  return rowsByTable;
 }
 
 test("moves ended requests to files, keeps the rows that protect funds, and answers correctly afterwards", async () => {
-  const [first, second] = [await ended(), await ended()];
+  const [first, second] = [await anEndedRequest(), await anEndedRequest()];
   const ids = [first.terms.requestId, second.terms.requestId];
-  const before = await stored(ids);
+  const before = await storedRows(ids);
   expect(before.request_events.length).toBeGreaterThan(4);
-  const guards = async () =>
+  const protectiveRows = async () =>
     (
       await world.pool.query(
         "select (select count(*) from requests) r, (select count(*) from deposits) d, (select count(*) from slots) s, (select count(*) from attempts) a, (select count(*) from settlements) t, (select count(*) from request_transactions) x",
       )
     ).rows[0] as object;
-  const guarded = await guards();
+  const countsBefore = await protectiveRows();
   const status = await postgresReads(sqlOn(world.pool)).status(first.terms.requestId);
 
   const [part] = await archive();
 
   expect(part).toMatchObject({ month: MONTH, part: 1, folder: join(folder, MONTH, "part-1") });
-  expect(await inFiles()).toEqual(before);
-  expect(await stored(ids)).toMatchObject({ request_events: [], request_history: [] });
-  expect(await guards()).toEqual(guarded);
+  expect(await archivedRows()).toEqual(before);
+  expect(await storedRows(ids)).toMatchObject({ request_events: [], request_history: [] });
+  expect(await protectiveRows()).toEqual(countsBefore);
   expect(await partitionedMonths(sqlOn(world.pool))).not.toContain(MONTH);
   expect((await defaultPartitionRows(sqlOn(world.pool))).get("request_events")).toBe(0);
   const { rows } = await world.pool.query("select distinct call_data, state from slots");
@@ -158,7 +158,7 @@ test("moves ended requests to files, keeps the rows that protect funds, and answ
 });
 
 /** Stores events that do not change the request itself, as settlement does. */
-async function eventsOf(requestId: RequestId, ...atMs: readonly number[]): Promise<void> {
+async function addEvents(requestId: RequestId, ...atMs: readonly number[]): Promise<void> {
   await world.pool.query(
     "insert into request_events (request_id, at_ms, event, detail) select $1, unnest($2::bigint[]), 'settled', '{}'",
     [requestId, atMs],
@@ -181,29 +181,29 @@ async function archivedMonthsOf(requestId: RequestId): Promise<unknown[]> {
 
 test("a trace names every archived month with events, and no other", async () => {
   const afterNext = monthAfter(NEXT);
-  const [done, open] = [await ended(), await world.aFilledRequest()];
+  const [done, open] = [await anEndedRequest(), await world.aFilledRequest()];
   // This is long after the last change of the request, as when the hub settles it.
-  await eventsOf(done.terms.requestId, startOfMonth(afterNext) + 1);
-  await eventsOf(open.terms.requestId, startOfMonth(afterNext) + 2);
+  await addEvents(done.terms.requestId, startOfMonth(afterNext) + 1);
+  await addEvents(open.terms.requestId, startOfMonth(afterNext) + 2);
   await world.pool.query("update requests set updated_at_ms = $2 where request_id = $1", [
     open.terms.requestId,
     startOfMonth(afterNext) + 2,
   ]);
-  const other = await ended();
-  await eventsOf(other.terms.requestId, startOfMonth(NEXT) + 1);
+  const third = await anEndedRequest();
+  await addEvents(third.terms.requestId, startOfMonth(NEXT) + 1);
 
   const parts = await archive(monthAfter(afterNext), endOfMonth(afterNext) + 31 * DAY_MS);
   expect(parts.map(({ month }) => month)).toEqual([MONTH, NEXT, afterNext]);
   expect(await archivedMonthsOf(done.terms.requestId)).toEqual([MONTH, afterNext]);
   expect(await archivedMonthsOf(open.terms.requestId)).toEqual([]);
-  expect(await archivedMonthsOf(other.terms.requestId)).toEqual([MONTH, NEXT]);
+  expect(await archivedMonthsOf(third.terms.requestId)).toEqual([MONTH, NEXT]);
 });
 
 test("a trace names the month as soon as its events are removed, and also when later ones exist", async () => {
-  const { requestId } = (await ended()).terms;
+  const { requestId } = (await anEndedRequest()).terms;
   const client = await world.pool.connect();
   const store = archiveStore(client);
-  const seen: unknown[] = [];
+  const archivedMonths: unknown[] = [];
   try {
     await allOf(
       archiveMonths(
@@ -212,11 +212,11 @@ test("a trace names the month as soon as its events are removed, and also when l
           store: {
             ...store,
             async removeEvents(part) {
-              seen.push(await archivedMonthsOf(requestId));
+              archivedMonths.push(await archivedMonthsOf(requestId));
               return await store.removeEvents(part);
             },
             async removeRequests(part, positions) {
-              seen.push(await archivedMonthsOf(requestId));
+              archivedMonths.push(await archivedMonthsOf(requestId));
               await store.removeRequests(part, positions);
             },
           },
@@ -229,15 +229,15 @@ test("a trace names the month as soon as its events are removed, and also when l
   } finally {
     client.release(true);
   }
-  expect(seen).toEqual([[], [MONTH]]);
-  await eventsOf(requestId, HISTORY_START_MS);
+  expect(archivedMonths).toEqual([[], [MONTH]]);
+  await addEvents(requestId, HISTORY_START_MS);
   expect(await archivedMonthsOf(requestId)).toEqual([MONTH]);
 });
 
 test("a list omits an archived request, even if it is requested by id or order", async () => {
-  const { requestId, orderId } = (await ended()).terms;
+  const { requestId, orderId } = (await anEndedRequest()).terms;
   const unpaid = await world.aQuotedRequest();
-  const listed = async (field: "id" | "orderId", value: string): Promise<number> => {
+  const countListed = async (field: "id" | "orderId", value: string): Promise<number> => {
     const page = await world.routes.listRequests(
       {
         conditions: [{ kind: "is", field, values: [value] }],
@@ -253,30 +253,30 @@ test("a list omits an archived request, even if it is requested by id or order",
     expect(page.total?.count).toBe(page.requests.length);
     return page.requests.length;
   };
-  expect([await listed("id", requestId), await listed("orderId", orderId)]).toEqual([1, 1]);
+  expect([await countListed("id", requestId), await countListed("orderId", orderId)]).toEqual([1, 1]);
   await archive();
-  expect([await listed("id", requestId), await listed("orderId", orderId)]).toEqual([0, 0]);
-  expect(await listed("id", unpaid.requestId)).toBe(1);
+  expect([await countListed("id", requestId), await countListed("orderId", orderId)]).toEqual([0, 0]);
+  expect(await countListed("id", unpaid.requestId)).toBe(1);
 });
 
 test("a second run of the archive moves nothing", async () => {
-  await ended();
+  await anEndedRequest();
   expect(await archive()).toHaveLength(1);
-  const files = await inFiles();
+  const files = await archivedRows();
   expect(await archive()).toEqual([]);
-  expect(await inFiles()).toEqual(files);
+  expect(await archivedRows()).toEqual(files);
 });
 
 test("the archive leaves younger months and recently changed requests in the database", async () => {
-  const { terms } = await ended();
-  const before = await stored([terms.requestId]);
+  const { terms } = await anEndedRequest();
+  const before = await storedRows([terms.requestId]);
   expect(await archive(MONTH)).toEqual([]);
   expect(await archive(NEXT, HISTORY_START_MS + 20 * DAY_MS)).toEqual([]);
-  expect(await stored([terms.requestId])).toEqual(before);
+  expect(await storedRows([terms.requestId])).toEqual(before);
   expect(await archive()).toHaveLength(1);
 });
 
-const opened: Readonly<Record<string, (filled: FilledRequest) => Promise<unknown>>> = {
+const obstacles: Readonly<Record<string, (filled: FilledRequest) => Promise<unknown>>> = {
   "a payment under way": ({ terms }) =>
     world.pool.query("update slots set state = 'mined' where request_id = $1", [terms.requestId]),
   "a payment that settlement has not noted": ({ terms }) =>
@@ -317,16 +317,16 @@ const opened: Readonly<Record<string, (filled: FilledRequest) => Promise<unknown
     world.pool.query("update requests set funds_held = true where request_id = $1", [terms.requestId]),
 };
 
-test.each(Object.keys(opened))(
+test.each(Object.keys(obstacles))(
   "never moves a request with %s, and moves the others of its month",
-  async (what) => {
-    const [open, done] = [await ended(), await ended()];
-    await opened[what]?.(open);
-    const before = await stored([open.terms.requestId]);
-    const moved = await stored([done.terms.requestId]);
+  async (obstacle) => {
+    const [open, done] = [await anEndedRequest(), await anEndedRequest()];
+    await obstacles[obstacle]?.(open);
+    const before = await storedRows([open.terms.requestId]);
+    const moved = await storedRows([done.terms.requestId]);
     expect(await archive()).toHaveLength(1);
-    expect(await stored([open.terms.requestId])).toEqual(before);
-    expect(await inFiles()).toEqual(moved);
+    expect(await storedRows([open.terms.requestId])).toEqual(before);
+    expect(await archivedRows()).toEqual(moved);
     expect(
       (await world.routes.requestTrace(open.terms.requestId))?.entries.some(
         ({ kind }) => kind === "archived",
@@ -336,24 +336,24 @@ test.each(Object.keys(opened))(
 );
 
 test("a request that ends later is moved by a later run, into files of its own", async () => {
-  const [open, done] = [await world.aFilledRequest(), await ended()];
+  const [open, done] = [await world.aFilledRequest(), await anEndedRequest()];
   expect((await archive()).map(({ part }) => part)).toEqual([1]);
   await world.applyEvent(open.terms, { kind: "fillFinal" });
   await settle(open.terms.requestId);
-  const all = await stored([open.terms.requestId]);
+  const rows = await storedRows([open.terms.requestId]);
   expect((await archive()).map(({ part }) => part)).toEqual([2]);
-  const files = await inFiles();
+  const files = await archivedRows();
   expect(files.request_history).toHaveLength(2);
-  expect(files.request_history).toContain(all.request_history[0]);
-  expect(await stored([open.terms.requestId, done.terms.requestId])).toMatchObject({
+  expect(files.request_history).toContain(rows.request_history[0]);
+  expect(await storedRows([open.terms.requestId, done.terms.requestId])).toMatchObject({
     request_events: [],
     request_history: [],
   });
 });
 
 test("removes nothing if a file is missing or was changed", async () => {
-  const { terms } = await ended();
-  const before = await stored([terms.requestId]);
+  const { terms } = await anEndedRequest();
+  const before = await storedRows([terms.requestId]);
   const files = archiveFiles(folder);
   const damaged: ArchiveFiles = {
     ...files,
@@ -364,15 +364,15 @@ test("removes nothing if a file is missing or was changed", async () => {
     },
   };
   await expect(archive(NEXT, LATER_MS, damaged)).rejects.toThrow(/slots-1\.ndjson\.zst was changed/);
-  expect(await stored([terms.requestId])).toEqual(before);
+  expect(await storedRows([terms.requestId])).toEqual(before);
   await expect(archive(), "the same again").rejects.toThrow(/slots-1\.ndjson\.zst was changed/);
   await rm(folder, { recursive: true });
   await expect(archive()).rejects.toThrow(/manifest\.json is missing/);
-  expect(await stored([terms.requestId])).toEqual(before);
+  expect(await storedRows([terms.requestId])).toEqual(before);
 });
 
 test("an archived request that changes again is listed again, without its archived call", async () => {
-  const { requestId } = (await ended()).terms;
+  const { requestId } = (await anEndedRequest()).terms;
   await archive();
   const refundTx = someHash();
   await world.uow.run(async (tx) => {
@@ -380,13 +380,13 @@ test("an archived request that changes again is listed again, without its archiv
     if (record === undefined) throw new Error("the request is gone");
     await tx.requests.save(requestId, { state: record.state, refundTxHashes: [refundTx] }, LATER_MS);
   });
-  const listed = await world.pool.query("select from request_history where request_id = $1", [requestId]);
-  expect(listed.rowCount).toBe(1);
-  const known = await world.pool.query<{ kind: string }>(
+  const listedRows = await world.pool.query("select from request_history where request_id = $1", [requestId]);
+  expect(listedRows.rowCount).toBe(1);
+  const transactions = await world.pool.query<{ kind: string }>(
     "select kind from request_transactions where request_id = $1 order by 1",
     [requestId],
   );
-  expect(known.rows.map(({ kind }) => kind)).toEqual(["deposit", "fill", "refund"]);
+  expect(transactions.rows.map(({ kind }) => kind)).toEqual(["deposit", "fill", "refund"]);
   const story = await world.history.story(requestId);
   expect(story?.slots.map(({ call }) => call.data)).toEqual([undefined]);
   expect((await world.routes.requestTrace(requestId))?.entries.some(({ kind }) => kind === "archived")).toBe(
@@ -399,7 +399,7 @@ test("an archived request that changes again is listed again, without its archiv
 class Crashed extends Error {}
 
 /** Archive files and a pool that crash before the n-th statement or file operation. */
-function crashing(crashAt: number): {
+function crashingBefore(crashAt: number): {
   readonly client: (client: pg.PoolClient) => pg.PoolClient;
   readonly files: ArchiveFiles;
 } {
@@ -440,20 +440,20 @@ test(
         "truncate requests, request_events, status_events, deposits, slots, attempts, settlements, archives, archive_requests, outbox cascade",
       );
       await rm(folder, { recursive: true, force: true });
-      const [open, ...done] = [await world.aFilledRequest(), await ended(), await ended()];
+      const [open, ...done] = [await world.aFilledRequest(), await anEndedRequest(), await anEndedRequest()];
       const doneIds = done.map(({ terms }) => terms.requestId);
-      const before = await stored(doneIds);
-      const openBefore = await stored([open.terms.requestId]);
-      const dying = crashing(crashAt);
+      const before = await storedRows(doneIds);
+      const openBefore = await storedRows([open.terms.requestId]);
+      const crashPoint = crashingBefore(crashAt);
       const client = await world.pool.connect();
       let hasCrashed = false;
       try {
         await allOf(
           archiveMonths(
             {
-              store: archiveStore(dying.client(client)),
+              store: archiveStore(crashPoint.client(client)),
               otherConnections: [],
-              files: dying.files,
+              files: crashPoint.files,
               nowMs: () => LATER_MS,
             },
             NEXT,
@@ -468,9 +468,9 @@ test(
       }
       await archive();
       const moment = `after ${crashAt} steps`;
-      expect(await inFiles(), moment).toEqual(before);
-      expect(await stored(doneIds), moment).toMatchObject({ request_events: [], request_history: [] });
-      expect(await stored([open.terms.requestId]), moment).toEqual(openBefore);
+      expect(await archivedRows(), moment).toEqual(before);
+      expect(await storedRows(doneIds), moment).toMatchObject({ request_events: [], request_history: [] });
+      expect(await storedRows([open.terms.requestId]), moment).toEqual(openBefore);
       const { rows } = await world.pool.query(
         "select part, state, (select count(*) from archive_requests) as left from archives",
       );

@@ -51,7 +51,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function writeEntry(to: string, httpRpcUrl: string | readonly string[]): Promise<void> {
+async function writeEntry(directory: string, httpRpcUrl: string | readonly string[]): Promise<void> {
   const entry = {
     id: "sol",
     chainId: 72,
@@ -61,7 +61,7 @@ async function writeEntry(to: string, httpRpcUrl: string | readonly string[]): P
     depository: "$SOL_DEPOSITORY_PROGRAM",
     additionalData: { genesisHash: GENESIS },
   };
-  await writeFile(join(to, "chains.test.json"), JSON.stringify([entry]));
+  await writeFile(join(directory, "chains.test.json"), JSON.stringify([entry]));
 }
 
 interface ChainEntry {
@@ -101,7 +101,7 @@ async function newOperator(lamports = 2n * SOL): Promise<Operator> {
 }
 
 /** A deployer whose program is deployed. Several tests use it and do not change it. */
-let deployed: Promise<Operator> | undefined;
+let sharedDeployment: Promise<Operator> | undefined;
 async function newDeployment(): Promise<Operator> {
   const operator = await newOperator();
   expect(await run(`apply ${operator.options}`, operator.env)).toMatchObject({ code: 0, errors: "" });
@@ -109,9 +109,9 @@ async function newDeployment(): Promise<Operator> {
 }
 
 const lamportsOf = (address: string): bigint => node.controls.account(address)?.lamports ?? 0n;
-const sent = (): number => node.controls.calls("sendTransaction");
+const sendCount = (): number => node.controls.calls("sendTransaction");
 
-interface Planned {
+interface PlannedProgram {
   readonly program: string;
   readonly programData: string;
   readonly depository: string;
@@ -122,16 +122,16 @@ interface Planned {
   readonly fees: string;
 }
 
-async function plannedBy({ env, options }: Operator): Promise<Planned> {
+async function planOf({ env, options }: Operator): Promise<PlannedProgram> {
   const { lines } = await run(`plan ${options}`, env);
   const buffer = lines.find(({ account }) => account === "buffer")?.["address"];
-  const { transactions, fees } = lines.at(-1) as unknown as Planned;
-  return { ...(lines[0] as unknown as Planned), buffer: String(buffer), transactions, fees };
+  const { transactions, fees } = lines.at(-1) as unknown as PlannedProgram;
+  return { ...(lines[0] as unknown as PlannedProgram), buffer: String(buffer), transactions, fees };
 }
 
 /** Initializes an existing program with another allocator. */
 async function initializeAs(owner: SolanaKey, program: string): Promise<SolanaKey> {
-  const other = await solanaKey();
+  const otherAllocator = await solanaKey();
   await askNode(node.url, "requestAirdrop", [owner.address, Number(SOL)]);
   node.controls.passSlots(2);
   await sendInstructions(
@@ -141,19 +141,19 @@ async function initializeAs(owner: SolanaKey, program: string): Promise<SolanaKe
       initializeInstruction({
         ...(await depositoryAccounts(program)),
         owner: owner.address,
-        allocator: other.address,
+        allocator: otherAllocator.address,
         programData: await programDataAddress(program),
         chainName: "sol",
       }),
     ],
   );
   node.controls.finalize();
-  return other;
+  return otherAllocator;
 }
 
 test("plan prints addresses, sizes, rent, authority, owner and fees, and sends nothing", async () => {
   const { key, env, options } = await newOperator();
-  const before = sent();
+  const before = sendCount();
   const { code, lines, errors } = await run(`plan ${options}`, env);
   expect([code, errors]).toEqual([0, ""]);
   expect(lines[0]).toMatchObject({
@@ -191,51 +191,58 @@ test("plan prints addresses, sizes, rent, authority, owner and fees, and sends n
   const keyFile = JSON.stringify([...key.seed, ...bytesOf(encodeAddress("solana-vm", key.address))]);
   const withFile = await run(`plan ${options}`, { ...env, DEPLOYER_SOLANA_KEY: keyFile });
   expect([withFile.code, withFile.lines[0]]).toEqual([0, lines[0]]);
-  expect(sent()).toBe(before);
+  expect(sendCount()).toBe(before);
 });
 
 test("refuses faulty input before anything is sent, and names the remedy", async () => {
-  const poor = await newOperator(SOL / 10n);
-  const before = sent();
-  const refused = async (words: string, env: Record<string, string>) => {
+  const underfunded = await newOperator(SOL / 10n);
+  const before = sendCount();
+  const refusalOf = async (words: string, env: Record<string, string>) => {
     const { code, errors } = await run(words, env);
     return [code, errors];
   };
-  expect(await refused(`apply ${poor.options}`, poor.env)).toEqual([
+  expect(await refusalOf(`apply ${underfunded.options}`, underfunded.env)).toEqual([
     1,
     expect.stringMatching(/has 0\.1 SOL, and 0\.\d+ SOL are needed; send it 0\.\d+ SOL/),
   ]);
-  const elsewhere = await startSolana({ slotMs: 0 });
+  const otherCluster = await startSolana({ slotMs: 0 });
   try {
-    expect(await refused(`apply ${poor.options}`, { ...poor.env, SOL_RPC_URL: elsewhere.url })).toEqual([
+    expect(
+      await refusalOf(`apply ${underfunded.options}`, { ...underfunded.env, SOL_RPC_URL: otherCluster.url }),
+    ).toEqual([
       1,
       expect.stringContaining(`expected ${GENESIS}, which additionalData.genesisHash names; correct the URL`),
     ]);
   } finally {
-    await elsewhere.close();
+    await otherCluster.close();
   }
   const holder = (await solanaKey()).address;
-  expect(await refused(`apply ${poor.options.replace(vault, holder)}`, poor.env)).toEqual([
+  expect(await refusalOf(`apply ${underfunded.options.replace(vault, holder)}`, underfunded.env)).toEqual([
     2,
     expect.stringContaining("add --owner-is-account"),
   ]);
   expect(
-    await refused(`apply ${poor.options.replace(allocator.address, poor.key.address)}`, poor.env),
+    await refusalOf(
+      `apply ${underfunded.options.replace(allocator.address, underfunded.key.address)}`,
+      underfunded.env,
+    ),
   ).toEqual([2, expect.stringContaining("--allocator and the deployer must be different accounts")]);
   const { vault: unfunded } = await depositoryAccounts(holder);
-  const elsewhereOwned = poor.options.replace(vault, unfunded);
-  const refusal = await refused(`apply ${elsewhereOwned}`, poor.env);
+  const optionsWithNewOwner = underfunded.options.replace(vault, unfunded);
+  const refusal = await refusalOf(`apply ${optionsWithNewOwner}`, underfunded.env);
   expect(refusal).toEqual([
     1,
     expect.stringMatching(`--owner: ${unfunded} has no account on this chain.* fund the vault first`),
   ]);
-  const [, allowed] = await refused(`apply ${elsewhereOwned} --owner-may-be-new`, poor.env);
-  expect(allowed).not.toContain("--owner");
-  expect(await refused(`apply ${poor.options} --write ${join(folder, "none")}`, poor.env)).toEqual([
-    1,
-    expect.stringContaining("cannot be written (ENOENT)"),
-  ]);
-  expect(sent()).toBe(before);
+  const [, acceptedErrors] = await refusalOf(
+    `apply ${optionsWithNewOwner} --owner-may-be-new`,
+    underfunded.env,
+  );
+  expect(acceptedErrors).not.toContain("--owner");
+  expect(
+    await refusalOf(`apply ${underfunded.options} --write ${join(folder, "none")}`, underfunded.env),
+  ).toEqual([1, expect.stringContaining("cannot be written (ENOENT)")]);
+  expect(sendCount()).toBe(before);
 });
 
 /** Ways to end a run in the middle. `transactions` is the number in the plan. */
@@ -259,7 +266,7 @@ test.each(Object.keys(INTERRUPTIONS))(
   async (interruption) => {
     const operator = await newOperator();
     const { env, options, key } = operator;
-    const planned = await plannedBy(operator);
+    const planned = await planOf(operator);
     const { program, programData, depository, vault: depositoryVault, buffer, transactions } = planned;
     const plannedFees = parseUnits(planned.fees.replace(" SOL", ""), 9);
     await INTERRUPTIONS[interruption]?.(`apply ${options}`, env, transactions);
@@ -280,75 +287,78 @@ test.each(Object.keys(INTERRUPTIONS))(
       },
     ]);
     expect(node.controls.account(buffer)).toBeUndefined();
-    const kept = [program, programData, depository, depositoryVault].reduce(
+    const keptLamports = [program, programData, depository, depositoryVault].reduce(
       (sum, account) => sum + lamportsOf(account),
       0n,
     );
-    const fees = 2n * SOL - lamportsOf(key.address) - kept;
+    const fees = 2n * SOL - lamportsOf(key.address) - keptLamports;
     // Every transaction is paid for at least once and at most twice.
     expect([fees >= plannedFees, fees <= 2n * plannedFees]).toEqual([true, true]);
-    const before = sent();
+    const before = sendCount();
     expect((await run(`apply ${options}`, env)).code).toBe(0);
-    expect(sent()).toBe(before);
+    expect(sendCount()).toBe(before);
   },
 );
 
 test("completes in one run despite intermittent endpoint failures, and pays for no transaction twice", async () => {
   const operator = await newOperator();
   const { env, options, key } = operator;
-  const planned = await plannedBy(operator);
+  const planned = await planOf(operator);
   const { program, programData, depository, vault: depositoryVault, transactions } = planned;
-  const own = await mkdtemp(join(folder, "written-"));
+  const entryFolder = await mkdtemp(join(folder, "written-"));
   let [sends, finalReads] = [0, 0];
-  const first = await startSolanaFront(node.url, {
+  const firstEndpoint = await startSolanaFront(node.url, {
     outage: ({ method }) => {
       if (method !== "sendTransaction") return undefined;
       sends += 1;
       return sends === 4 ? "before" : sends === 9 ? "after" : undefined;
     },
   });
-  const second = await startSolanaFront(node.url, {
+  const secondEndpoint = await startSolanaFront(node.url, {
     // The outage lasts for one call more than the transport retries.
     outage: ({ method }) => (method === "getMultipleAccounts" && finalReads++ < 2 ? "before" : undefined),
   });
   try {
-    await writeEntry(own, [first.url, second.url]);
-    const applied = await run(`apply ${options} --write ${own}`, { ...env, CONFIGS_DIR: own });
+    await writeEntry(entryFolder, [firstEndpoint.url, secondEndpoint.url]);
+    const applied = await run(`apply ${options} --write ${entryFolder}`, {
+      ...env,
+      CONFIGS_DIR: entryFolder,
+    });
     expect([applied.code, applied.errors]).toEqual([0, ""]);
-    expect(await entryIn(own)).toMatchObject({
+    expect(await entryIn(entryFolder)).toMatchObject({
       depository: program,
       depositoryRoles: { upgradeAuthority: vault, owner: vault, allocator: allocator.address },
     });
   } finally {
-    await first.close();
-    await second.close();
+    await firstEndpoint.close();
+    await secondEndpoint.close();
   }
   expect([sends > transactions, finalReads > 2]).toEqual([true, true]);
-  const kept = [program, programData, depository, depositoryVault].reduce(
+  const keptLamports = [program, programData, depository, depositoryVault].reduce(
     (sum, account) => sum + lamportsOf(account),
     0n,
   );
-  const paid = 2n * SOL - lamportsOf(key.address) - kept;
-  expect(`${formatUnits(paid, 9)} SOL`).toBe(planned.fees);
+  const paidLamports = 2n * SOL - lamportsOf(key.address) - keptLamports;
+  expect(`${formatUnits(paidLamports, 9)} SOL`).toBe(planned.fees);
 });
 
 test("writes no entry while a second endpoint shows other bytes", async () => {
-  const { env, options } = await (deployed ??= newDeployment());
-  const own = await mkdtemp(join(folder, "written-"));
-  const other = await startSolanaFront(node.url, {
+  const { env, options } = await (sharedDeployment ??= newDeployment());
+  const entryFolder = await mkdtemp(join(folder, "written-"));
+  const otherEndpoint = await startSolanaFront(node.url, {
     result: ({ method }, honest) =>
       method === "getMultipleAccounts" ? withOtherByte(honest as AccountsAnswer) : honest,
   });
   try {
-    await writeEntry(own, [node.url, other.url]);
-    const words = `apply ${options.replace("--wait 30", "--wait 1")} --write ${own}`;
-    const { code, errors } = await run(words, { ...env, CONFIGS_DIR: own });
-    const reason = `${new URL(other.url).host}: program \\w+ is not this build`;
+    await writeEntry(entryFolder, [node.url, otherEndpoint.url]);
+    const words = `apply ${options.replace("--wait 30", "--wait 1")} --write ${entryFolder}`;
+    const { code, errors } = await run(words, { ...env, CONFIGS_DIR: entryFolder });
+    const reason = `${new URL(otherEndpoint.url).host}: program \\w+ is not this build`;
     expect([code, errors]).toEqual([1, expect.stringMatching(reason)]);
   } finally {
-    await other.close();
+    await otherEndpoint.close();
   }
-  expect((await entryIn(own))?.depository).toBe("$SOL_DEPOSITORY_PROGRAM");
+  expect((await entryIn(entryFolder))?.depository).toBe("$SOL_DEPOSITORY_PROGRAM");
 });
 
 interface AccountsAnswer {
@@ -357,9 +367,9 @@ interface AccountsAnswer {
 
 /** The answer with one byte of the program changed in the accounts of a plan. */
 function withOtherByte(answer: AccountsAnswer): AccountsAnswer {
-  const value = answer.value.map((account, at) => {
+  const value = answer.value.map((account, index) => {
     const data = Buffer.from(account?.data[0] ?? "", "base64");
-    if (at !== 2 || account === null) return account;
+    if (index !== 2 || account === null) return account;
     data[HEADER.programData + 100] = (data[HEADER.programData + 100] ?? 0) ^ 1;
     return { ...account, data: [data.toString("base64"), "base64"] as const };
   });
@@ -367,9 +377,9 @@ function withOtherByte(answer: AccountsAnswer): AccountsAnswer {
 }
 
 test("returns the rent of a buffer that a late transaction of a killed run created again", async () => {
-  const { env, options, key } = await (deployed ??= newDeployment());
+  const { env, options, key } = await (sharedDeployment ??= newDeployment());
   // The buffer's address follows from the deployer and the program, so another plan has the same buffer.
-  const { buffer } = await plannedBy({ key, env, options: options.replace(vault, "none") });
+  const { buffer } = await planOf({ key, env, options: options.replace(vault, "none") });
   const data = Buffer.alloc(HEADER.buffer + elf.length);
   data.writeUInt32LE(1, 0);
   data.writeUInt8(1, 4);
@@ -387,17 +397,17 @@ test("returns the rent of a buffer that a late transaction of a killed run creat
 });
 
 test("verify fails when one byte differs, and accepts zeros after the program", async () => {
-  const operator = await (deployed ??= newDeployment());
+  const operator = await (sharedDeployment ??= newDeployment());
   const { env, options } = operator;
-  const { programData } = await plannedBy(operator);
+  const { programData } = await planOf(operator);
   const account = node.controls.account(programData);
   if (account === undefined) throw new Error("program was not deployed");
   const longer = Buffer.concat([account.data, Buffer.alloc(100)]);
   node.controls.setAccount(programData, { ...account, data: longer });
   expect((await run(`verify ${options}`, env)).code).toBe(0);
-  for (const at of [HEADER.programData + 5_000, HEADER.programData + elf.length + 50]) {
+  for (const offset of [HEADER.programData + 5_000, HEADER.programData + elf.length + 50]) {
     const data = Buffer.from(longer);
-    data[at] = (data[at] ?? 0) ^ 1;
+    data[offset] = (data[offset] ?? 0) ^ 1;
     node.controls.setAccount(programData, { ...account, data });
     const { code, lines } = await run(`verify ${options}`, env);
     expect([code, lines[0]?.["state"], lines[0]?.["differences"]]).toEqual([
@@ -408,7 +418,7 @@ test("verify fails when one byte differs, and accepts zeros after the program", 
   }
   node.controls.setAccount(programData, account);
   const { DEPLOYER_SOLANA_KEY: _, ...keyless } = env;
-  const configured = { ...keyless, SOL_DEPOSITORY_PROGRAM: (await plannedBy(operator)).program };
+  const configured = { ...keyless, SOL_DEPOSITORY_PROGRAM: (await planOf(operator)).program };
   expect((await run(`verify ${options} --deployer ${operator.key.address}`, configured)).code).toBe(0);
   const missing = await run(`verify ${options.replace(vault, "none")}`, env);
   expect([missing.code, missing.lines[0]]).toMatchObject([
@@ -425,8 +435,10 @@ test.each([
       node.controls.addProgram(program, elf, stranger.address);
       return (await initializeAs(stranger, program)).address;
     },
-    reason: (other: string) =>
-      new RegExp(`and allocator ${other}, expected .*Compare both options first. Only if both are right`),
+    reason: (otherAddress: string) =>
+      new RegExp(
+        `and allocator ${otherAddress}, expected .*Compare both options first. Only if both are right`,
+      ),
   },
   {
     name: "other bytes at the program's address",
@@ -439,49 +451,52 @@ test.each([
   {
     name: "another upgrade authority",
     prepare: async (program: string) => {
-      const other = (await solanaKey()).address;
-      node.controls.addProgram(program, elf, other);
-      return other;
+      const authority = (await solanaKey()).address;
+      node.controls.addProgram(program, elf, authority);
+      return authority;
     },
-    reason: (other: string) => new RegExp(`the upgrade authority of \\w+ is ${other}, expected`),
+    reason: (authority: string) => new RegExp(`the upgrade authority of \\w+ is ${authority}, expected`),
   },
 ])("reports $name, and sends nothing", async ({ prepare, reason }) => {
   const operator = await newOperator();
   const { env, options, key } = operator;
-  const { program } = await plannedBy(operator);
-  const other = await prepare(program, key.address);
-  const before = sent();
+  const { program } = await planOf(operator);
+  const otherAddress = await prepare(program, key.address);
+  const before = sendCount();
   for (const action of ["plan", "apply"]) {
     const { code, errors } = await run(`${action} ${options}`, env);
-    expect([code, errors]).toEqual([1, expect.stringMatching(reason(other))]);
+    expect([code, errors]).toEqual([1, expect.stringMatching(reason(otherAddress))]);
   }
   const { code, output } = await run(`verify ${options}`, env);
-  expect([code, output]).toEqual([1, expect.stringMatching(reason(other))]);
-  expect(sent()).toBe(before);
+  expect([code, output]).toEqual([1, expect.stringMatching(reason(otherAddress))]);
+  expect(sendCount()).toBe(before);
 });
 
 test("deploys the deposit address program in the same way, and resumes after a kill", async () => {
   const { env, key } = await newOperator(SOL / 5n);
   const options = "--chain sol --deposit-addresses --wait 30";
-  const own = await mkdtemp(join(folder, "written-"));
+  const entryFolder = await mkdtemp(join(folder, "written-"));
   const planned = await run(`plan ${options}`, env);
   expect([planned.code, planned.errors]).toEqual([0, ""]);
-  const [{ program, programData } = {}] = planned.lines as readonly Partial<Planned>[];
+  const [{ program, programData } = {}] = planned.lines as readonly Partial<PlannedProgram>[];
   const steps = planned.lines.flatMap(({ transaction }) => transaction ?? []);
   expect(steps).toEqual(["createBuffer", "write", "deploy", "handOver"]);
   expect(planned.lines[0]).toMatchObject({ upgradeAuthority: null, found: { program: false } });
   await runKilled(`apply ${options}`, env, '"step":"broadcast","transaction":"write', 5);
-  const applied = await run(`apply ${options} --write ${own}`, env);
+  const applied = await run(`apply ${options} --write ${entryFolder}`, env);
   expect([applied.code, applied.errors]).toEqual([0, ""]);
-  expect(await entryIn(own)).toMatchObject({ depositAddressProgram: program, depository: expect.anything() });
-  const kept = lamportsOf(program ?? "") + lamportsOf(programData ?? "");
-  expect(SOL / 5n - lamportsOf(key.address) - kept).toBeLessThan(SOL / 1_000n);
-  const before = sent();
+  expect(await entryIn(entryFolder)).toMatchObject({
+    depositAddressProgram: program,
+    depository: expect.anything(),
+  });
+  const keptLamports = lamportsOf(program ?? "") + lamportsOf(programData ?? "");
+  expect(SOL / 5n - lamportsOf(key.address) - keptLamports).toBeLessThan(SOL / 1_000n);
+  const before = sendCount();
   expect((await run(`apply ${options}`, env)).code).toBe(0);
-  expect(sent()).toBe(before);
+  expect(sendCount()).toBe(before);
   const { DEPLOYER_SOLANA_KEY: _, ...keyless } = env;
   const verify = async () =>
-    await run(`verify ${options} --deployer ${key.address}`, { ...keyless, CONFIGS_DIR: own });
+    await run(`verify ${options} --deployer ${key.address}`, { ...keyless, CONFIGS_DIR: entryFolder });
   expect(await verify()).toMatchObject({ code: 0, lines: [{ state: "asPlanned", program }] });
   const account = node.controls.account(programData ?? "");
   if (account === undefined) throw new Error("program was not deployed");
@@ -518,14 +533,14 @@ test("the local system deploys with the same code, so that verify accepts its pr
 test("only the holder of the deployer's key can compute the program's address", async () => {
   const operator = await newOperator();
   const { env, options } = operator;
-  const first = await plannedBy(operator);
-  expect((await plannedBy(operator)).program).toBe(first.program);
+  const firstPlan = await planOf(operator);
+  expect((await planOf(operator)).program).toBe(firstPlan.program);
   // The buffer's address follows from the deployer's account, so anyone can compute it.
-  const other = await run(`plan ${options.replace(vault, "none")}`, env);
-  expect(other.lines.find(({ account }) => account === "buffer")?.["address"]).toBe(first.buffer);
-  expect(other.lines[0]?.["program"]).not.toBe(first.program);
+  const otherPlan = await run(`plan ${options.replace(vault, "none")}`, env);
+  expect(otherPlan.lines.find(({ account }) => account === "buffer")?.["address"]).toBe(firstPlan.buffer);
+  expect(otherPlan.lines[0]?.["program"]).not.toBe(firstPlan.program);
   // Someone who reads the address in a published plan can block the address.
-  await askNode(node.url, "requestAirdrop", [first.programData, Number(SOL / 1_000n)]);
+  await askNode(node.url, "requestAirdrop", [firstPlan.programData, Number(SOL / 1_000n)]);
   node.controls.passSlots(2);
   const { code, errors } = await run(`apply ${options}`, env);
   expect([code, errors]).toEqual([1, expect.stringContaining("use another deployer")]);
@@ -535,25 +550,25 @@ test("initializes a program that was deployed by other means, in a run after one
   const { env, options, key } = await newOperator();
   const program = (await solanaKey()).address;
   node.controls.addProgram(program, elf, key.address);
-  const own = await mkdtemp(join(folder, "written-"));
+  const entryFolder = await mkdtemp(join(folder, "written-"));
   const words = `${options} --program ${program}`;
   node.controls.dropTransactions(true);
-  const late = await run(`apply ${words} --wait 1`, env);
+  const timedOut = await run(`apply ${words} --wait 1`, env);
   node.controls.dropTransactions(false);
-  expect([late.code, late.errors]).toEqual([3, expect.stringContaining("waiting for: initialize")]);
-  const applied = await run(`apply ${words} --write ${own}`, env);
+  expect([timedOut.code, timedOut.errors]).toEqual([3, expect.stringContaining("waiting for: initialize")]);
+  const applied = await run(`apply ${words} --write ${entryFolder}`, env);
   expect([applied.code, applied.errors]).toEqual([0, ""]);
   expect(applied.lines.filter(({ step }) => step === "broadcast")).toMatchObject([
     { transaction: "initialize" },
   ]);
-  expect(JSON.parse(await readFile(join(own, "chains.test.json"), "utf8"))).toMatchObject([
+  expect(JSON.parse(await readFile(join(entryFolder, "chains.test.json"), "utf8"))).toMatchObject([
     { id: "sol", depository: program, vmType: "solana-vm" },
   ]);
   const configured = { ...env, SOL_DEPOSITORY_PROGRAM: program };
   expect((await run(`verify ${words}`, configured)).code).toBe(0);
-  // The same options without --program make another plan.
-  const other = await run(`plan ${options}`, configured);
-  expect([other.code, other.errors]).toEqual([
+  // Without --program, the same options make another plan.
+  const otherPlan = await run(`plan ${options}`, configured);
+  expect([otherPlan.code, otherPlan.errors]).toEqual([
     1,
     expect.stringContaining(`or --program ${program}, or add --replace`),
   ]);

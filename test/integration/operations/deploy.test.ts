@@ -98,7 +98,7 @@ afterAll(async () => {
 });
 
 /** Runs `act`, and then undoes its changes to the chain and to the files. */
-async function undone(act: () => Promise<void>): Promise<void> {
+async function undoAfter(act: () => Promise<void>): Promise<void> {
   const id = await client.snapshot();
   const files = ["chains.test.json", "chains.hub.test.json"].map((name) => join(folder, name));
   const contents = await Promise.all(files.map((file) => readFile(file)));
@@ -107,7 +107,7 @@ async function undone(act: () => Promise<void>): Promise<void> {
   } finally {
     await client.revert({ id });
     await client.setAutomine(true);
-    await Promise.all(files.map((file, at) => writeFile(file, contents[at] ?? "")));
+    await Promise.all(files.map((file, index) => writeFile(file, contents[index] ?? "")));
   }
 }
 
@@ -168,8 +168,11 @@ test("refuses before anything is sent: an owner without code, insufficient funds
   ]);
 
   await client.setBalance({ address: account, value: 10n ** 9n });
-  const poor = await run(`apply ${OPTIONS} ${QUICK}`, env);
-  expect([poor.code, poor.errors]).toEqual([1, expect.stringContaining("the deployer has 0.000000001 MINE")]);
+  const unfunded = await run(`apply ${OPTIONS} ${QUICK}`, env);
+  expect([unfunded.code, unfunded.errors]).toEqual([
+    1,
+    expect.stringContaining("the deployer has 0.000000001 MINE"),
+  ]);
 
   const unwritable = await run(`apply ${OPTIONS} ${QUICK} --write ${join(folder, "none")}`, env);
   expect([unwritable.code, unwritable.errors]).toEqual([
@@ -187,24 +190,24 @@ test("produces the same addresses and deploys nothing twice when it is killed af
     ["broadcast", 3],
     ["deployed", 1],
   ] as const)
-    await undone(async () => {
+    await undoAfter(async () => {
       const { env, account } = await newDeployer();
       await runKilled(words, env, step, count);
       const { code, errors, lines, output } = await run(words, env);
       expect([code, errors]).toEqual([0, ""]);
-      const done = lines.filter(({ step: line }) => line === "deployed").map((line) => line["address"]);
-      expect(done).toEqual(creations.map(({ address: planned }) => planned));
+      const deployed = lines.filter(({ step: line }) => line === "deployed").map((line) => line["address"]);
+      expect(deployed).toEqual(creations.map(({ address: planned }) => planned));
       // Every transaction of the deployer created a contract.
       expect(await sentBy(account)).toBe(creations.length);
       expect(output).toContain(`MINE_DEPOSITORY_ADDRESS=${plannedAddress(plan, "Depository")}\n`);
 
-      const again = await run(words, env);
-      expect([again.code, again.errors, await sentBy(account)]).toEqual([0, "", creations.length]);
+      const rerun = await run(words, env);
+      expect([rerun.code, rerun.errors, await sentBy(account)]).toEqual([0, "", creations.length]);
     });
 });
 
 test("waits for transactions of a killed run, and ends with code 3 while they are not mined", async () => {
-  await undone(async () => {
+  await undoAfter(async () => {
     const { env, account } = await newDeployer();
     await client.setAutomine(false);
     await runKilled(`apply ${OPTIONS} ${QUICK}`, env, "broadcast", 5);
@@ -223,16 +226,16 @@ test("waits for transactions of a killed run, and ends with code 3 while they ar
 });
 
 test("two concurrent runs with one key deploy every contract once", async () => {
-  await undone(async () => {
+  await undoAfter(async () => {
     const { env } = await newDeployer();
-    const both = await run(`apply ${OPTIONS} ${QUICK}`, env, 2);
-    expect([both.code, both.errors]).toEqual([0, ""]);
+    const concurrent = await run(`apply ${OPTIONS} ${QUICK}`, env, 2);
+    expect([concurrent.code, concurrent.errors]).toEqual([0, ""]);
     expect((await run(`verify ${OPTIONS}`, env)).code).toBe(0);
   });
 });
 
 test("waits for confirmations, and resends transactions that a reorg dropped", async () => {
-  await undone(async () => {
+  await undoAfter(async () => {
     const { env } = await newDeployer();
     const before = await client.snapshot();
     const front = await startFaultyRpc({ upstream: node.url });
@@ -242,8 +245,8 @@ test("waits for confirmations, and resends transactions that a reorg dropped", a
       return undefined;
     });
     const running = run(`apply ${OPTIONS} --confirmations 3 --wait 90`, { ...env, MINE_RPC_URL: front.url });
-    const last = plannedAddress(plan, "DepositAddressFactory");
-    const hasCode = async () => (await client.getCode({ address: last })) !== undefined;
+    const lastContract = plannedAddress(plan, "DepositAddressFactory");
+    const hasCode = async () => (await client.getCode({ address: lastContract })) !== undefined;
     await vi.waitFor(async () => expect(await hasCode()).toBe(true), { timeout: 10_000 });
     // Waits until the command has read the nonce too; otherwise it treats the transactions as pending for 30
     // seconds. A second read of the nonce shows that the first one was answered.
@@ -260,7 +263,7 @@ test("waits for confirmations, and resends transactions that a reorg dropped", a
 });
 
 test("creates the deterministic deployer on a chain without it", async () => {
-  await undone(async () => {
+  await undoAfter(async () => {
     await client.setCode({ address: deterministicDeployer, bytecode: "0x" });
     const { env } = await newDeployer();
     const planned = await run(`plan ${OPTIONS}`, env);
@@ -280,7 +283,7 @@ test("creates the deterministic deployer on a chain without it", async () => {
 });
 
 test("verify finds one altered byte, a wrong immutable, a wrong owner and other signers", async () => {
-  await undone(async () => {
+  await undoAfter(async () => {
     const { env } = await newDeployer();
     expect((await run(`verify ${OPTIONS}`, env)).code).toBe(1);
     expect((await run(`apply ${OPTIONS} ${QUICK}`, env)).code).toBe(0);
@@ -301,10 +304,14 @@ test("verify finds one altered byte, a wrong immutable, a wrong owner and other 
     await client.setBalance({ address: OWNER, value: 10n ** 20n });
     await client.impersonateAccount({ address: OWNER });
     const handOver = { abi: depositoryAbi, functionName: "transferOwnership", args: [SOLVER] } as const;
-    const fewer = { abi: oracleMultisigAbi, functionName: "setSigners", args: [ORACLES, 1n] } as const;
+    const lowerThreshold = {
+      abi: oracleMultisigAbi,
+      functionName: "setSigners",
+      args: [ORACLES, 1n],
+    } as const;
     for (const [to, data] of [
       [depository, encodeFunctionData(handOver)],
-      [multisig, encodeFunctionData(fewer)],
+      [multisig, encodeFunctionData(lowerThreshold)],
     ] as const)
       await client.sendTransaction({ account: OWNER, to, data });
 
@@ -331,29 +338,29 @@ test("verify finds one altered byte, a wrong immutable, a wrong owner and other 
   });
 });
 
-async function replaceCode(at: Address, change: (code: string) => string): Promise<void> {
-  const code = (await client.getCode({ address: at })) ?? "0x";
-  await client.setCode({ address: at, bytecode: change(code) as Hex });
+async function replaceCode(contract: Address, change: (code: string) => string): Promise<void> {
+  const code = (await client.getCode({ address: contract })) ?? "0x";
+  await client.setCode({ address: contract, bytecode: change(code) as Hex });
 }
 
 test("verify finds another account with a role, until the role is revoked", async () => {
-  await undone(async () => {
+  await undoAfter(async () => {
     const { env } = await newDeployer();
     expect((await run(`apply ${HUB} ${QUICK}`, env)).code).toBe(0);
     await client.setBalance({ address: OWNER, value: 10n ** 20n });
     await client.impersonateAccount({ address: OWNER });
-    const to = plannedAddress(hubPlan, "Allocator");
-    const asOwner = async (functionName: "grantRoles" | "revokeRoles") => {
+    const allocatorAddress = plannedAddress(hubPlan, "Allocator");
+    const sendAsOwner = async (functionName: "grantRoles" | "revokeRoles") => {
       const data = encodeFunctionData({ abi: allocatorAbi, functionName, args: [STRANGER, 1n] });
-      await client.sendTransaction({ account: OWNER, to, data });
+      await client.sendTransaction({ account: OWNER, to: allocatorAddress, data });
     };
-    await asOwner("grantRoles");
+    await sendAsOwner("grantRoles");
     const bad = await run(`verify ${HUB}`, env);
     expect(bad.code).toBe(1);
     expect(bad.lines.find(({ contract }) => contract === "Allocator")).toMatchObject({
       differences: [`rolesOf(${STRANGER.toLowerCase()}) is 1, expected 0: another account has a role`],
     });
-    await asOwner("revokeRoles");
+    await sendAsOwner("revokeRoles");
     const good = await run(`verify ${HUB}`, env);
     expect([good.code, good.lines.some((line) => "notChecked" in line)]).toEqual([0, false]);
   });
@@ -362,9 +369,9 @@ test("verify finds another account with a role, until the role is revoked", asyn
 test("verify asks every endpoint", async () => {
   const empty = await startAnvil({ chainId: 4321 });
   try {
-    await undone(async () => {
-      const { env: own } = await newDeployer();
-      const env = { ...own, EMPTY_RPC_URL: empty.url };
+    await undoAfter(async () => {
+      const { env: deployerEnv } = await newDeployer();
+      const env = { ...deployerEnv, EMPTY_RPC_URL: empty.url };
       expect((await run(`apply ${OPTIONS} ${QUICK}`, env)).code).toBe(0);
       const bad = await run(`verify ${OPTIONS.replace("--chain mine", "--chain two-endpoints")}`, env);
       expect(bad.code).toBe(1);
@@ -379,13 +386,18 @@ test("verify asks every endpoint", async () => {
 });
 
 test("writes the entries, refuses other arguments afterwards, and keeps replaced contracts as former ones", async () => {
-  await undone(async () => {
+  await undoAfter(async () => {
     const { env, account } = await newDeployer();
     expect((await run(`apply ${OPTIONS} ${QUICK} --write ${folder}`, env)).code).toBe(0);
     expect((await run(`apply ${HUB} ${QUICK} --write ${folder}`, env)).code).toBe(0);
-    const [other, mine] = await entriesOf("chains.test.json");
+    const [otherEntry, mine] = await entriesOf("chains.test.json");
     const depository = plannedAddress(plan, "Depository");
-    expect(other).toEqual({ id: "other", chainId: 1, vmType: "ethereum-vm", httpRpcUrl: "$OTHER_RPC_URL" });
+    expect(otherEntry).toEqual({
+      id: "other",
+      chainId: 1,
+      vmType: "ethereum-vm",
+      httpRpcUrl: "$OTHER_RPC_URL",
+    });
     expect(mine).toMatchObject({
       httpRpcUrl: "$MINE_RPC_URL",
       depository,

@@ -23,7 +23,7 @@ import { startSolanaFront, type SolanaFront } from "../../support/solana-front.t
 
 let node: RunningSolana;
 let folder: string;
-let at: LocalDepository;
+let deployed: LocalDepository;
 let [solver, stranger]: readonly SolanaKey[] = [];
 let programData: string;
 
@@ -31,8 +31,8 @@ beforeAll(async () => {
   node = await startSolana({ slotMs: 0, genesisHash: GENESIS });
   folder = await mkdtemp(join(tmpdir(), "causeway-doctor-solana-"));
   [solver, stranger] = await Promise.all([solanaKey(), solanaKey()]);
-  at = await createDepository(node, { owner: await solanaKey(), allocator: await solanaKey() });
-  programData = await programDataAddress(at.program);
+  deployed = await createDepository(node, { owner: await solanaKey(), allocator: await solanaKey() });
+  programData = await programDataAddress(deployed.program);
   change(programData, (data) => data.fill(0, 12, 45));
   node.controls.finalize();
 });
@@ -46,7 +46,7 @@ const GENESIS = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
 const keyOf = (key: SolanaKey | undefined): Uint8Array =>
   bytesOf(encodeAddress("solana-vm", key?.address ?? ""));
 /** Byte offsets of fields in the accounts of the loader and of the depository. */
-const IN = { authority: 12, code: 45 + 5_000, owner: 8, allocator: 40, domain: 74 };
+const OFFSETS = { authority: 12, code: 45 + 5_000, owner: 8, allocator: 40, domain: 74 };
 
 /** Changes the data of an account. Returns a function that restores the data. */
 function change(address: string, edit: (data: Buffer) => unknown): () => void {
@@ -58,7 +58,7 @@ function change(address: string, edit: (data: Buffer) => unknown): () => void {
   return () => node.controls.setAccount(address, account);
 }
 
-interface Configured {
+interface ProgramConfig {
   readonly program?: string;
   readonly urls?: readonly string[];
   readonly roles?: object | undefined;
@@ -67,12 +67,12 @@ interface Configured {
 /**
  * The findings about the program. The configuration is the mainnet entry of Solana, changed to this cluster.
  */
-async function examine(configured: Configured = {}): Promise<readonly Finding[]> {
-  const { program = at.program, urls = [node.url] } = configured;
+async function examine(config: ProgramConfig = {}): Promise<readonly Finding[]> {
+  const { program = deployed.program, urls = [node.url] } = config;
   const depositoryRoles = {
     upgradeAuthority: "none",
-    owner: at.owner.address,
-    allocator: at.allocator.address,
+    owner: deployed.owner.address,
+    allocator: deployed.allocator.address,
   };
   const path = resolve(import.meta.dirname, "../../../configs/chains.mainnets.prod.json");
   const entries = JSON.parse(await readFile(path, "utf8")) as { readonly id: string }[];
@@ -80,28 +80,26 @@ async function examine(configured: Configured = {}): Promise<readonly Finding[]>
     ...entries.find(({ id }) => id === "solana"),
     httpRpcUrl: urls.length === 1 ? urls[0] : urls,
     depository: program,
-    ...("roles" in configured
-      ? configured.roles && { depositoryRoles: configured.roles }
-      : { depositoryRoles }),
+    ...("roles" in config ? config.roles && { depositoryRoles: config.roles } : { depositoryRoles }),
   };
   await writeFile(join(folder, "chains.test.json"), JSON.stringify([entry]));
-  const all = await doctorFindings({
+  const report = await doctorFindings({
     ENVIRONMENT: "test",
     CONFIGS_DIR: folder,
     VAULT_SECRETS_DIR: "/nonexistent",
     SOLVER_PRIVATE_KEY: `0x${"5a".repeat(32)}`,
     SOLVER_SOLANA_KEY: `0x${Buffer.from(solver?.seed ?? []).toString("hex")}`,
   });
-  return all.filter(({ subject }) => subject.startsWith("depository on solana"));
+  return report.filter(({ subject }) => subject.startsWith("depository on solana"));
 }
 
-const faults = (all: readonly Finding[]): readonly string[] =>
-  all.filter(({ state }) => state !== "ok").map(({ state, check }) => `${state} ${check}`);
+const faults = (report: readonly Finding[]): readonly string[] =>
+  report.filter(({ state }) => state !== "ok").map(({ state, check }) => `${state} ${check}`);
 
 test("finds no fault in a program that was deployed as documented", async () => {
-  const all = await examine();
-  expect(faults(all)).toEqual([]);
-  expect(all.map(({ check }) => check)).toEqual([
+  const report = await examine();
+  expect(faults(report)).toEqual([]);
+  expect(report.map(({ check }) => check)).toEqual([
     "contract.code",
     "contract.upgrade-authority",
     "contract.owner",
@@ -113,7 +111,7 @@ test("finds no fault in a program that was deployed as documented", async () => 
 interface Fault {
   readonly name: string;
   /** Creates the fault. Returns the configuration that shows it, or a function that removes the fault. */
-  readonly seed: () => Promise<Configured> | (() => void);
+  readonly seed: () => Promise<ProgramConfig> | (() => void);
   readonly check: string;
   readonly found: () => string;
   readonly why: string;
@@ -132,15 +130,15 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: "another program than this version's",
-    seed: () => change(programData, (data) => data.writeUInt8((data[IN.code] ?? 0) ^ 1, IN.code)),
+    seed: () => change(programData, (data) => data.writeUInt8((data[OFFSETS.code] ?? 0) ^ 1, OFFSETS.code)),
     check: "contract.build",
-    found: () => `program ${at.program} is not this build`,
+    found: () => `program ${deployed.program} is not this build`,
     why: "the service does not know what the program does",
     remedy: "set depositEnabled of solana to false",
   },
   {
     name: "a program that a stranger can upgrade",
-    seed: () => change(programData, (data) => data.fill(authorityOf(stranger), IN.authority, 45)),
+    seed: () => change(programData, (data) => data.fill(authorityOf(stranger), OFFSETS.authority, 45)),
     check: "contract.upgrade-authority",
     found: () => `the upgrade authority is ${stranger?.address}, expected none`,
     why: "can replace the program and take all deposits",
@@ -148,7 +146,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: "a program that the service's key can upgrade",
-    seed: () => change(programData, (data) => data.fill(authorityOf(solver), IN.authority, 45)),
+    seed: () => change(programData, (data) => data.fill(authorityOf(solver), OFFSETS.authority, 45)),
     check: "contract.upgrade-authority",
     found: () => `the upgrade authority is ${solver?.address}, a key of this service`,
     why: "can replace the program and take all deposits",
@@ -169,23 +167,23 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: "another owner than configured",
-    seed: () => change(at.depository, (data) => data.set(keyOf(stranger), IN.owner)),
+    seed: () => change(deployed.depository, (data) => data.set(keyOf(stranger), OFFSETS.owner)),
     check: "contract.owner",
-    found: () => `the owner is ${stranger?.address}, expected ${at.owner.address}`,
+    found: () => `the owner is ${stranger?.address}, expected ${deployed.owner.address}`,
     why: "can take the money at open deposit addresses",
     remedy: APPLY,
   },
   {
     name: "another allocator than configured",
-    seed: () => change(at.depository, (data) => data.set(keyOf(stranger), IN.allocator)),
+    seed: () => change(deployed.depository, (data) => data.set(keyOf(stranger), OFFSETS.allocator)),
     check: "contract.allocator",
-    found: () => `the allocator is ${stranger?.address}, expected ${at.allocator.address}`,
+    found: () => `the allocator is ${stranger?.address}, expected ${deployed.allocator.address}`,
     why: "can pay out all deposits, and yours cannot",
     remedy: APPLY,
   },
   {
     name: "the service's key as allocator",
-    seed: () => change(at.depository, (data) => data.set(keyOf(solver), IN.allocator)),
+    seed: () => change(deployed.depository, (data) => data.set(keyOf(solver), OFFSETS.allocator)),
     check: "contract.allocator",
     found: () => `the allocator is ${solver?.address}, a key of this service`,
     why: "an attacker with this key can take all deposits",
@@ -193,9 +191,9 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: "the domain of another chain id",
-    seed: () => change(at.depository, (data) => data.fill(7, IN.domain, IN.domain + 32)),
+    seed: () => change(deployed.depository, (data) => data.fill(7, OFFSETS.domain, OFFSETS.domain + 32)),
     check: "contract.domain",
-    found: () => `the domain is 0x${"07".repeat(32)}, expected ${at.domain} for id solana`,
+    found: () => `the domain is 0x${"07".repeat(32)}, expected ${deployed.domain} for id solana`,
     why: "deposits cannot be paid out",
     remedy: "restore the id",
   },
@@ -209,8 +207,8 @@ function authorityOf(key: SolanaKey | undefined): Buffer {
 test.each(FAULTS)("finds $name", async ({ seed, check, found, why, remedy }) => {
   const seeded = await seed();
   try {
-    const all = await examine(typeof seeded === "function" ? {} : seeded);
-    expect(all.filter(({ state }) => state === "problem")).toEqual([
+    const report = await examine(typeof seeded === "function" ? {} : seeded);
+    expect(report.filter(({ state }) => state === "problem")).toEqual([
       {
         check,
         subject: "depository on solana",
@@ -226,21 +224,25 @@ test.each(FAULTS)("finds $name", async ({ seed, check, found, why, remedy }) => 
 });
 
 test("warns of any upgrade authority while the configuration names none", async () => {
-  const undo = change(programData, (data) => data.fill(authorityOf(stranger), IN.authority, 45));
+  const undo = change(programData, (data) => data.fill(authorityOf(stranger), OFFSETS.authority, 45));
   expect(faults(await examine({ roles: undefined }))).toEqual(["warning contract.upgrade-authority"]);
   undo();
   const { vault } = await depositoryAccounts(stranger?.address ?? "");
-  const ofVault = Buffer.from([1, ...bytesOf(encodeAddress("solana-vm", vault))]);
-  const undoVault = change(programData, (data) => data.fill(ofVault, IN.authority, 45));
+  const vaultAuthority = Buffer.from([1, ...bytesOf(encodeAddress("solana-vm", vault))]);
+  const undoVault = change(programData, (data) => data.fill(vaultAuthority, OFFSETS.authority, 45));
   expect(faults(await examine({ roles: undefined }))).toEqual(["warning contract.upgrade-authority"]);
-  const roles = { owner: at.owner.address, allocator: at.allocator.address, upgradeAuthority: vault };
+  const roles = {
+    owner: deployed.owner.address,
+    allocator: deployed.allocator.address,
+    upgradeAuthority: vault,
+  };
   expect(faults(await examine({ roles }))).toEqual([]);
   undoVault();
 });
 
 test("trusts a quorum of the endpoints, and names the other endpoints", async () => {
   /** A front that shows a program which does not exist. */
-  const lying = async (): Promise<SolanaFront> =>
+  const startLyingFront = async (): Promise<SolanaFront> =>
     await startSolanaFront(node.url, {
       result: ({ method }, honest) =>
         method === "getMultipleAccounts"
@@ -248,7 +250,7 @@ test("trusts a quorum of the endpoints, and names the other endpoints", async ()
           : honest,
     });
   const honest = await startSolanaFront(node.url, {});
-  const liars = await Promise.all([lying(), lying()]);
+  const liars = await Promise.all([startLyingFront(), startLyingFront()]);
   const [first, second] = liars.map(({ url }) => new URL(url).host);
   try {
     const report = await examine({ urls: [liars[0]?.url ?? "", honest.url, node.url] });
@@ -257,7 +259,7 @@ test("trusts a quorum of the endpoints, and names the other endpoints", async ()
         check: "contract.endpoint",
         subject: `depository on solana (${first})`,
         state: "warning",
-        found: `there is no program at ${at.program}, unlike at 2 other endpoints`,
+        found: `there is no program at ${deployed.program}, unlike at 2 other endpoints`,
       },
     ]);
     const secondReport = await examine({ urls: [liars[0]?.url ?? "", liars[1]?.url ?? "", node.url] });
@@ -265,7 +267,7 @@ test("trusts a quorum of the endpoints, and names the other endpoints", async ()
       {
         check: "contract.code",
         state: "problem",
-        found: `there is no program at ${at.program} (${first}, ${second})`,
+        found: `there is no program at ${deployed.program} (${first}, ${second})`,
       },
     ]);
   } finally {

@@ -127,11 +127,13 @@ async function onDatabase(statement: string): Promise<void> {
 
 test("finds no problem in a local system that is set up as documented", async () => {
   await onDatabase(`alter database "${new URL(database.url).pathname.slice(1)}" set synchronous_commit = on`);
-  const all = await doctorFindings(environment());
+  const report = await doctorFindings(environment());
   // The servers of these tests disable durability for speed, which doctor reports.
-  const problems = all.filter(({ state, check }) => state === "problem" && check !== "postgres.durability");
+  const problems = report.filter(
+    ({ state, check }) => state === "problem" && check !== "postgres.durability",
+  );
   expect(problems).toEqual([]);
-  const okay = all.filter(({ state }) => state === "ok").map(({ check }) => check);
+  const okay = report.filter(({ state }) => state === "ok").map(({ check }) => check);
   for (const check of [
     "postgres.sessions",
     "redis.eviction",
@@ -144,7 +146,7 @@ test("finds no problem in a local system that is set up as documented", async ()
     "clock",
   ])
     expect(okay).toContain(check);
-  expect(all).toContainEqual(
+  expect(report).toContainEqual(
     expect.objectContaining({ check: "account.balance", state: "warning", found: "the solver has no BTC" }),
   );
 });
@@ -158,7 +160,7 @@ test("reports all faults of a broken instance in one run, without secrets", asyn
   await redis.quit();
   await chainA.setCode({ address: localDeployment.depository, bytecode: "0x" });
   await chainA.setBalance({ address: SOLVER, value: 0n });
-  const late = `http://127.0.0.1:${(lateServer.address() as AddressInfo).port}`;
+  const lateUrl = `http://127.0.0.1:${(lateServer.address() as AddressInfo).port}`;
   const env = {
     ...environment(),
     HTTP_PORT: "eighty",
@@ -166,20 +168,20 @@ test("reports all faults of a broken instance in one run, without secrets", asyn
     // Chain B uses the node of chain A.
     LOCAL_B_RPC_URL: nodes[0]?.url ?? "",
     PRICE_SOURCE: "coingecko",
-    PRICE_URL: late,
+    PRICE_URL: lateUrl,
     PRICE_API_KEY: "hunter2-prices",
-    ORACLE_URLS: `${CLOSED}|hunter2-oracle;${late}|hunter2-late`,
+    ORACLE_URLS: `${CLOSED}|hunter2-oracle;${lateUrl}|hunter2-late`,
     NOTIFY_URLS: `${CLOSED}/hunter2-hook`,
     ...hubSettings(),
     // Only one signer is listed, although the hub requires two.
     ORACLE_SIGNERS: SIGNERS[0] ?? "",
     HUB_GENERIC_MAPPING_ADDRESS: `0x${"24".repeat(20)}`,
   };
-  const all = await doctorFindings(env);
-  const problems = all
+  const report = await doctorFindings(env);
+  const problems = report
     .filter(({ state }) => state === "problem")
     .map(({ check, subject }) => `${check}: ${subject}`);
-  const [hostOfA, lateHost] = [new URL(nodes[0]?.url ?? "").host, new URL(late).host];
+  const [hostOfA, lateHost] = [new URL(nodes[0]?.url ?? "").host, new URL(lateUrl).host];
   for (const expected of [
     "configuration: settings",
     `postgres.synchronous-commit: ${host}`,
@@ -198,11 +200,11 @@ test("reports all faults of a broken instance in one run, without secrets", asyn
     "notices: 127.0.0.1:9",
   ])
     expect(problems).toContain(expected);
-  expect(all.find(({ check, subject }) => check === "clock" && subject === lateHost)?.found).toMatch(
+  expect(report.find(({ check, subject }) => check === "clock" && subject === lateHost)?.found).toMatch(
     /(29|30|31) seconds behind/,
   );
 
-  expect(all.find(({ check }) => check === "hub.roles")?.state).toBe("ok");
+  expect(report.find(({ check }) => check === "hub.roles")?.state).toBe("ok");
 
   const { code, out } = await runDoctorCommand(env);
   expect(code).toBe(1);
@@ -220,7 +222,7 @@ test("examines every endpoint of the hub and of a non-EVM chain, and names it wi
   const configs = await configsWithLists();
   const [wrongUrl = ""] = otherNetwork.urls;
   const { username, password } = new URL(bitcoin.rpcUrl);
-  const all = await doctorFindings({
+  const report = await doctorFindings({
     ...environment(),
     ...hubSettings(),
     CONFIGS_DIR: configs,
@@ -234,12 +236,12 @@ test("examines every endpoint of the hub and of a non-EVM chain, and names it wi
   });
   await otherNetwork.close();
   await rm(configs, { recursive: true });
-  const of = (prefix: string) =>
-    all
+  const linesOf = (prefix: string) =>
+    report
       .filter(({ check, subject }) => check.startsWith(prefix) && /127|bitcoin|^hub$/.test(subject))
       .map(({ check, subject, state }) => `${state} ${check}: ${subject}`);
   const hostOf = (url: string | undefined) => new URL(url ?? "").host;
-  expect(of("hub.")).toEqual(
+  expect(linesOf("hub.")).toEqual(
     expect.arrayContaining([
       `ok hub.reachable: ${hostOf(nodes[2]?.url)}`,
       `problem hub.chain-id: ${hostOf(nodes[0]?.url)}`,
@@ -247,7 +249,7 @@ test("examines every endpoint of the hub and of a non-EVM chain, and names it wi
       "problem hub.rpc-quorum: hub",
     ]),
   );
-  expect(of("chain.")).toEqual(
+  expect(linesOf("chain.")).toEqual(
     expect.arrayContaining([
       `ok chain.reachable: local-bitcoin (${hostOf(bitcoin.rpcUrl)})`,
       `problem chain.network: local-bitcoin (${hostOf(wrongUrl)})`,
@@ -256,11 +258,11 @@ test("examines every endpoint of the hub and of a non-EVM chain, and names it wi
     ]),
   );
   // Doctor reads the usable endpoint.
-  expect(all).toContainEqual(
+  expect(report).toContainEqual(
     expect.objectContaining({ check: "account.balance", found: "the solver has no BTC" }),
   );
-  expect(all).toContainEqual(expect.objectContaining({ check: "hub.roles", state: "ok" }));
-  expect(JSON.stringify(all)).not.toContain("hunter2");
+  expect(report).toContainEqual(expect.objectContaining({ check: "hub.roles", state: "ok" }));
+  expect(JSON.stringify(report)).not.toContain("hunter2");
 });
 
 test("reports a pooler in transaction mode, and servers that are down", async () => {
@@ -272,11 +274,11 @@ test("reports a pooler in transaction mode, and servers that are down", async ()
     LOCAL_BITCOIN_RPC_URL: CLOSED,
     LOCAL_BITCOIN_ESPLORA_URL: CLOSED,
   };
-  const behind = await doctorFindings({ ...environment(), ...closedServers, DATABASE_URL: pooler.url });
+  const report = await doctorFindings({ ...environment(), ...closedServers, DATABASE_URL: pooler.url });
   await pooler.close();
-  const found = behind.filter(({ state }) => state === "problem");
-  expect(found.map(({ subject }) => subject)).toContain("local-bitcoin (127.0.0.1:9)");
-  const checks = found.map(({ check }) => check);
+  const problems = report.filter(({ state }) => state === "problem");
+  expect(problems.map(({ subject }) => subject)).toContain("local-bitcoin (127.0.0.1:9)");
+  const checks = problems.map(({ check }) => check);
   expect(checks).toEqual(
     expect.arrayContaining(["postgres.sessions", "redis.reachable", "chain.reachable", "chain.quorum"]),
   );
@@ -290,10 +292,10 @@ test("refuses options that it does not know", async () => {
 });
 
 test("reports every missing setting of an empty environment and checks nothing else", async () => {
-  const all = await doctorFindings({ VAULT_SECRETS_DIR: "/nonexistent" });
-  const texts = all.map(({ found }) => found).join("\n");
+  const report = await doctorFindings({ VAULT_SECRETS_DIR: "/nonexistent" });
+  const texts = report.map(({ found }) => found).join("\n");
   for (const name of ["DATABASE_URL", "REDIS_URL", "ENVIRONMENT"]) expect(texts).toContain(name);
-  expect(all.filter(({ state }) => state === "skipped").map(({ check }) => check)).toEqual(
+  expect(report.filter(({ state }) => state === "skipped").map(({ check }) => check)).toEqual(
     expect.arrayContaining(["postgres", "redis", "hub"]),
   );
 });

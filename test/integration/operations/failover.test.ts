@@ -26,9 +26,9 @@ const FIRST_SEED = Number(process.env["FAILOVER_FIRST_SEED"] ?? 1);
 const HAS_GUARD = process.env["FAILOVER_GUARD"] !== "off";
 const REQUESTS = 4;
 
-const opened: (() => Promise<unknown>)[] = [];
+const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  for (const close of opened.splice(0).toReversed()) await close();
+  for (const close of cleanups.splice(0).toReversed()) await close();
 });
 
 /** A world whose database has a lagging standby, and whose journal is in Redis. */
@@ -41,7 +41,7 @@ async function startWorld(): Promise<{
   const { url, prefix } = testRedis();
   const journalOf: JournalOf = async (servers) => {
     const journal = await connectJournal(redisAt(url), prefix, servers.identity);
-    opened.push(async () => journal.close());
+    cleanups.push(async () => journal.close());
     return journal;
   };
   const world = await startEngineWorld({
@@ -49,21 +49,21 @@ async function startWorld(): Promise<{
     database: pair,
     ...(HAS_GUARD && { journal: journalOf }),
   });
-  opened.push(async () => await world.stop());
+  cleanups.push(async () => await world.stop());
   return { world, pair, journalOf };
 }
 type JournalOf = (servers: ServerWatch) => ReturnType<typeof connectJournal>;
 
 /** Requests with deposits in a block of the origin chain that is not scanned yet. */
-async function deposited(world: EngineWorld): Promise<QuotedRequest[]> {
-  const agreed: QuotedRequest[] = [];
-  for (let at = 0; at < REQUESTS; at++) {
+async function makeDeposits(world: EngineWorld): Promise<QuotedRequest[]> {
+  const requests: QuotedRequest[] = [];
+  for (let n = 0; n < REQUESTS; n++) {
     const request = await world.quote({ recipient: world.anAddress() });
     await world.pay(request);
-    agreed.push(request);
+    requests.push(request);
   }
   await world.origin.mine();
-  return agreed;
+  return requests;
 }
 
 /** Fails over. Waits until all connections of the pool go to the new primary. */
@@ -86,11 +86,11 @@ async function failOver({ pool }: EngineWorld, pair: PostgresPair): Promise<void
 async function untilPaid(
   world: EngineWorld,
   workerServices: WorkerServices,
-  all: readonly QuotedRequest[],
+  requests: readonly QuotedRequest[],
 ): Promise<void> {
   for (let round = 0; round < 40; round++) {
     const isOpen = await Promise.all(
-      all.map(async ({ requestId }) => !(await world.status(requestId)).final),
+      requests.map(async ({ requestId }) => !(await world.status(requestId)).final),
     );
     if (!isOpen.includes(true)) return;
     world.clock.forward(20_000);
@@ -120,22 +120,22 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-test.each(Array.from({ length: SEEDS }, (_, at) => FIRST_SEED + at))(
+test.each(Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index))(
   "pays every request once although a promoted standby lacks the last payments (seed %i)",
   async (seed) => {
     const random = randomFrom(seed);
     const { world, pair } = await startWorld();
     const { origin, destination } = world;
     const workerServices = random() < 0.5 ? withoutMempool(world.services, world) : world.services;
-    const agreed = await deposited(world);
+    const requests = await makeDeposits(world);
     await pair.catchUp();
     const losesDeposits = random() < 0.3;
     if (losesDeposits) pair.cut();
     await world.watch(origin, workerServices);
-    // The standby received only the first `known` payments.
-    const known = losesDeposits ? 0 : Math.floor(random() * REQUESTS);
-    for (const [at, { requestId }] of agreed.entries()) {
-      if (at === known && !losesDeposits) {
+    // The standby received only the first `receivedCount` payments.
+    const receivedCount = losesDeposits ? 0 : Math.floor(random() * REQUESTS);
+    for (const [index, { requestId }] of requests.entries()) {
+      if (index === receivedCount && !losesDeposits) {
         await pair.catchUp();
         pair.cut();
       }
@@ -148,9 +148,9 @@ test.each(Array.from({ length: SEEDS }, (_, at) => FIRST_SEED + at))(
     // Otherwise, pending transactions stay in the mempool until the new primary has worked for a while.
     if (random() < 0.5) await destination.mine();
     else for (let round = 0; round < 3; round++) await openAndWork(world, workerServices);
-    await untilPaid(world, workerServices, agreed);
+    await untilPaid(world, workerServices, requests);
 
-    for (const request of agreed) {
+    for (const request of requests) {
       expect(await world.paymentsOf(request, destination)).toHaveLength(1);
       expect(await world.paymentsOf(request, origin)).toEqual([]);
       expect((await world.status(request.requestId)).status).toBe("success");
@@ -183,7 +183,7 @@ async function openAndWork(world: EngineWorld, workerServices: WorkerServices): 
 
 test("a session that began on a standby learns the new timeline, and keeps it", async () => {
   const pair = await startPostgresPair();
-  opened.push(async () => await pair.drop());
+  cleanups.push(async () => await pair.drop());
   const chainId = 1;
   const sender = "0x00000000000000000000000000000000000000aa" as Address;
   /** Reads the identity with the session of one connection. */
@@ -191,7 +191,7 @@ test("a session that began on a standby learns the new timeline, and keeps it", 
     url: string,
   ): { readonly pool: ReturnType<typeof createPool>; identity(): Promise<string> } => {
     const pool = createPool(url, { max: 1, statementTimeoutMs: 10_000, applicationName: "identity" });
-    opened.push(async () => await pool.end());
+    cleanups.push(async () => await pool.end());
     const servers = watchServer();
     const reads = postgresReads(sqlOn(pool), servers);
     return {
@@ -202,33 +202,33 @@ test("a session that began on a standby learns the new timeline, and keeps it", 
       },
     };
   };
-  const former = sessionTo(pair.formerUrl);
-  await former.pool.query("insert into lanes (chain_id, sender, next_nonce) values ($1, $2, 0)", [
+  const formerPrimary = sessionTo(pair.formerUrl);
+  await formerPrimary.pool.query("insert into lanes (chain_id, sender, next_nonce) values ($1, $2, 0)", [
     chainId,
     sender,
   ]);
   await pair.catchUp();
   const standby = sessionTo(pair.standbyUrl);
-  const before = await former.identity();
+  const before = await formerPrimary.identity();
   expect(await standby.identity()).toBe(before.replace(/[^/]*$/, "0"));
   await pair.failOver();
   const promoted = before.replace(/[^/]*$/, "00000002");
   expect(await standby.identity()).toBe(promoted);
   expect(await standby.identity()).toBe(promoted);
   expect(await sessionTo(pair.standbyUrl).identity()).toBe(promoted);
-  expect(await former.identity()).toBe(before);
+  expect(await formerPrimary.identity()).toBe(before);
 }, 60_000);
 
 test("a process that is still connected to the former primary sends nothing once another process saw the new one", async () => {
   const { world, pair, journalOf } = await startWorld();
-  const [first] = await deposited(world);
+  const [first] = await makeDeposits(world);
   if (first === undefined) throw new Error("no requests found");
   await world.watch(world.origin);
   await pair.catchUp();
   const pool = createPool(pair.formerUrl, { max: 4, statementTimeoutMs: 10_000, applicationName: "former" });
-  opened.push(async () => await pool.end());
+  cleanups.push(async () => await pool.end());
   const servers = watchServer(() => world.clock.nowMs());
-  const former: WorkerServices = {
+  const formerProcess: WorkerServices = {
     ...world.services,
     uow: postgresUnitOfWork(pool, world.events, servers),
     reads: postgresReads(sqlOn(pool), servers),
@@ -236,7 +236,7 @@ test("a process that is still connected to the former primary sends nothing once
   };
   await failOver(world, pair);
   await openLane(world.services, world.destination.connected);
-  await expect(pay(former, fillLeg, first.requestId)).rejects.toThrow(FormerPrimary);
+  await expect(pay(formerProcess, fillLeg, first.requestId)).rejects.toThrow(FormerPrimary);
   await world.destination.mine();
   expect(await world.paymentsOf(first, world.destination)).toEqual([]);
   await untilPaid(world, world.services, [first]);

@@ -13,29 +13,29 @@ import { forgetPayments, aLostFill, reopenLanesAndRunRound } from "../../support
 import { loseRows } from "../../support/lost-rows.ts";
 import { startNonEvmWorld, type NonEvmRequest, type NonEvmWorld } from "../../support/non-evm-world.ts";
 
-const opened: (() => unknown)[] = [];
+const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
-  for (const close of opened.splice(0).toReversed()) await close();
+  for (const close of cleanups.splice(0).toReversed()) await close();
 });
 
 async function aJournal(prefix = testRedis().prefix): Promise<PaymentJournal> {
   const { url } = testRedis();
   const journal = await connectJournal(redisAt(url), prefix, () => "system/1/00000001");
-  opened.push(() => journal.close());
+  cleanups.push(() => journal.close());
   return journal;
 }
 
 /** The journal without the entries at these positions, oldest first, as if Redis had lost them. */
-function without(journal: PaymentJournal, ...lost: readonly number[]): PaymentJournal {
+function withoutEntries(journal: PaymentJournal, ...lost: readonly number[]): PaymentJournal {
   return {
     ...journal,
-    entries: async (...of) => (await journal.entries(...of)).filter((_, at) => !lost.includes(at)),
+    entries: async (...lane) => (await journal.entries(...lane)).filter((_, index) => !lost.includes(index)),
   };
 }
 
 async function aNonEvmWorld(): Promise<NonEvmWorld> {
   const world = await startNonEvmWorld();
-  opened.push(async () => await world.stop());
+  cleanups.push(async () => await world.stop());
   return world;
 }
 
@@ -47,7 +47,7 @@ async function evmFillsWithGap(
   missing: number,
 ): Promise<{ readonly world: EngineWorld; readonly paid: readonly QuotedRequest[] }> {
   const world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
-  opened.push(async () => await world.stop());
+  cleanups.push(async () => await world.stop());
   const { destination, origin } = world;
   const journal = await aJournal();
   const workerServices = { ...world.services, journal };
@@ -63,10 +63,10 @@ async function evmFillsWithGap(
   }
   await destination.mine();
   await forgetPayments(world);
-  const after = { ...workerServices, journal: without(journal, missing) };
+  const servicesWithGap = { ...workerServices, journal: withoutEntries(journal, missing) };
   for (let round = 0; round < 4; round++) {
-    await openLane(after, destination.connected);
-    await world.round(after);
+    await openLane(servicesWithGap, destination.connected);
+    await world.round(servicesWithGap);
   }
   for (const agreed of paid) expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
   return { world, paid };
@@ -77,21 +77,21 @@ test("holds a non-EVM lane whose journal does not reach back to its next nonce",
   const journal = await aJournal();
   const workerServices = { ...world.services, journal };
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
-  const [unknown, known] = [
+  const [missingFill, journaledFill] = [
     await aLostFill(world, workerServices, false),
     await aLostFill(world, workerServices, false),
   ];
   await forgetPayments(world);
-  const after = { ...workerServices, journal: without(journal, 0) };
-  for (let round = 0; round < 6; round++) await reopenLanesAndRunRound(world, after);
-  for (const agreed of [unknown, known]) {
+  const servicesWithGap = { ...workerServices, journal: withoutEntries(journal, 0) };
+  for (let round = 0; round < 6; round++) await reopenLanesAndRunRound(world, servicesWithGap);
+  for (const agreed of [missingFill, journaledFill]) {
     expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
     expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   }
   expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("has the payment with nonce 0");
   // The complete journal restores both payments.
   for (let round = 0; round < 12; round++) await reopenLanesAndRunRound(world, workerServices);
-  for (const { requestId } of [unknown, known])
+  for (const { requestId } of [missingFill, journaledFill])
     expect((await world.status(requestId)).status).toBe("success");
 });
 
@@ -107,14 +107,14 @@ test("holds a non-EVM lane whose journal lacks a payment between others", async 
   const workerServices = { ...world.services, journal };
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
   const first = await aLostFill(world, workerServices, false);
-  const unknown = await aLostFill(world, workerServices, false);
+  const missingFill = await aLostFill(world, workerServices, false);
   const last = await aLostFill(world, workerServices, false);
   await forgetPayments(world);
-  const after = { ...workerServices, journal: without(journal, 1) };
-  for (let round = 0; round < 6; round++) await reopenLanesAndRunRound(world, after);
-  for (const agreed of [first, unknown, last])
+  const servicesWithGap = { ...workerServices, journal: withoutEntries(journal, 1) };
+  for (let round = 0; round < 6; round++) await reopenLanesAndRunRound(world, servicesWithGap);
+  for (const agreed of [first, missingFill, last])
     expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
-  for (const { requestId } of [unknown, last])
+  for (const { requestId } of [missingFill, last])
     expect((await world.request(requestId)).state.name).toBe("fillable");
   expect(world.events.of("payment_restored")).toHaveLength(1);
   expect(world.events.of("lane_held").at(-1)?.facts["why"]).toMatch(
@@ -122,7 +122,7 @@ test("holds a non-EVM lane whose journal lacks a payment between others", async 
   );
   // The complete journal restores all payments.
   for (let round = 0; round < 12; round++) await reopenLanesAndRunRound(world, workerServices);
-  for (const agreed of [first, unknown, last]) {
+  for (const agreed of [first, missingFill, last]) {
     expect((await world.status(agreed.requestId)).status).toBe("success");
     expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   }
@@ -137,9 +137,9 @@ test("explains EVM nonces between entries of the journal before it restores late
 
 test("enters payments again that Redis has lost, so that a later failover of Postgres loses none", async () => {
   const world = await aNonEvmWorld();
-  const before = { ...world.services, journal: await aJournal() };
-  for (const connected of before.chains.nonEvmChains) await openNonEvmLane(before, connected);
-  const agreed = await aLostFill(world, before, false);
+  const formerServices = { ...world.services, journal: await aJournal() };
+  for (const connected of formerServices.chains.nonEvmChains) await openNonEvmLane(formerServices, connected);
+  const agreed = await aLostFill(world, formerServices, false);
   const journal = await aJournal();
   const workerServices = { ...world.services, journal };
   // The first round starts the new journal.
@@ -156,14 +156,14 @@ test("enters payments again that Redis has lost, so that a later failover of Pos
 /**
  * Removes the payments of every lane from this nonce on from Redis, as a failover to a lagging replica does.
  */
-async function losePaymentsInRedis(prefix: string, from: number): Promise<void> {
+async function losePaymentsInRedis(prefix: string, fromNonce: number): Promise<void> {
   const redis = new Redis(testRedis().url);
-  opened.push(() => redis.disconnect());
+  cleanups.push(() => redis.disconnect());
   for (const key of await redis.keys(`${prefix}-payments:*:0x*`)) {
-    const nonces = (await redis.hkeys(key)).filter((field) => Number(field) >= from);
+    const nonces = (await redis.hkeys(key)).filter((field) => Number(field) >= fromNonce);
     if (nonces.length === 0) continue;
     await redis.hdel(key, ...nonces);
-    await redis.hset(key, "mark", from);
+    await redis.hset(key, "mark", fromNonce);
   }
 }
 
@@ -223,7 +223,7 @@ async function openLanes({ services }: Pick<NonEvmWorld, "services">, journal: P
   return workerServices;
 }
 
-async function paidFill(world: NonEvmWorld, workerServices: NonEvmWorld["services"]): Promise<NonEvmRequest> {
+async function payFill(world: NonEvmWorld, workerServices: NonEvmWorld["services"]): Promise<NonEvmRequest> {
   const agreed = await world.storeRequest();
   world.pay(agreed);
   for (let round = 0; round < 12; round++) await reopenLanesAndRunRound(world, workerServices);
@@ -237,10 +237,10 @@ test("pays nothing again if Redis lost payments that became final, and then an o
   const journal = await aJournal(prefix);
   const workerServices = await openLanes(world, journal);
   const lane = laneOf(world);
-  const [known, second, third] = [
-    await paidFill(world, workerServices),
-    await paidFill(world, workerServices),
-    await paidFill(world, workerServices),
+  const [first, second, third] = [
+    await payFill(world, workerServices),
+    await payFill(world, workerServices),
+    await payFill(world, workerServices),
   ];
   await losePaymentsInRedis(prefix, 1);
   expect(await journal.mark(...lane)).toBe(1);
@@ -248,7 +248,7 @@ test("pays nothing again if Redis lost payments that became final, and then an o
   expect(await journal.mark(...lane)).toBe(3);
   await restoreOlderDatabase(world, third, second);
   for (let round = 0; round < 6; round++) await reopenLanesAndRunRound(world, workerServices);
-  for (const agreed of [known, second, third])
+  for (const agreed of [first, second, third])
     expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   for (const agreed of [second, third]) expect(world.paymentsOf(agreed, world.origin)).toEqual([]);
   expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("has the payments with nonces 1 to 2");
@@ -259,7 +259,7 @@ test("does not wait for a payment that was only reserved when Redis and the data
   const { prefix } = testRedis();
   const journal = await aJournal(prefix);
   const workerServices = await openLanes(world, journal);
-  await paidFill(world, workerServices);
+  await payFill(world, workerServices);
   const reserved = await reserveWithoutRedis(world, workerServices);
   expect(world.paymentsOf(reserved, world.destination)).toEqual([]);
   await losePaymentsInRedis(prefix, 0);
@@ -275,7 +275,7 @@ test("does not wait for a payment that ended without a broadcast when Redis and 
   const journal = await aJournal(prefix);
   const workerServices = await openLanes(world, journal);
   const lane = laneOf(world);
-  await paidFill(world, workerServices);
+  await payFill(world, workerServices);
   const refused = await reserveWithoutRedis(world, workerServices);
   const slot = await slotOfFill(world, refused.requestId);
   // A signing policy refused the payment, so it was never signed.

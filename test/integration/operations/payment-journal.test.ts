@@ -18,14 +18,14 @@ import { startEngineWorld } from "../../support/engine-world.ts";
 import { forgetPayments, aLostFill, reopenLanesAndRunRound } from "../../support/lost-payments.ts";
 import { startNonEvmWorld } from "../../support/non-evm-world.ts";
 
-const opened: (() => unknown)[] = [];
+const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
-  for (const close of opened.splice(0).toReversed()) await close();
+  for (const close of cleanups.splice(0).toReversed()) await close();
 });
 
 async function aJournal(identity: () => string = () => "system/1/00000001", prefix = testRedis().prefix) {
   const journal = await connectJournal(redisAt(testRedis().url), prefix, identity);
-  opened.push(() => journal.close());
+  cleanups.push(() => journal.close());
   return journal;
 }
 
@@ -79,8 +79,9 @@ function aPayment(nonce: number, requestId: Hex = `0x${"01".repeat(32)}`, ...byt
 test("returns the newest payments of a lane unchanged", async () => {
   const journal = await aJournal();
   expect(await journal.mark(1, SENDER)).toBeUndefined();
-  const payments = Array.from({ length: 515 }, (_, at) => aPayment(1_000 + at));
-  for (let at = 0; at < payments.length; at += 100) await journal.enter(payments.slice(at, at + 100), 77);
+  const payments = Array.from({ length: 515 }, (_, index) => aPayment(1_000 + index));
+  for (let index = 0; index < payments.length; index += 100)
+    await journal.enter(payments.slice(index, index + 100), 77);
   expect(await journal.mark(1, SENDER)).toBe(1_515);
   const entries = await journal.entries(1, SENDER);
   expect(entries).toHaveLength(512);
@@ -90,15 +91,15 @@ test("returns the newest payments of a lane unchanged", async () => {
     plan: { delivers: 10n ** 30n, gasLimit: 21_000n, call: { value: 3n } },
     attempts: [{ kind: "pay", raw: "0xaa", maxFeePerGas: 7n }],
   });
-  const sent = (nonce: number, raw: Hex = "0xaa") => ({ nonce, raw });
+  const sentBytes = (nonce: number, raw: Hex = "0xaa") => ({ nonce, raw });
   expect(
     await journal.missing(
       1,
       SENDER,
-      [1_000, 1_003, 1_514, 1_515].map((nonce) => sent(nonce)),
+      [1_000, 1_003, 1_514, 1_515].map((nonce) => sentBytes(nonce)),
     ),
   ).toEqual(new Set([1_515]));
-  const replaced = [sent(1_513), sent(1_514, "0xbb")];
+  const replaced = [sentBytes(1_513), sentBytes(1_514, "0xbb")];
   expect(await journal.missing(1, SENDER, replaced), "an entry without newer bytes").toEqual(
     new Set([1_514]),
   );
@@ -130,7 +131,7 @@ test("refuses a nonce of another payment, and other bytes in place of lost ones"
 test("refuses payments of a process whose database was replaced by a newer primary", async () => {
   const { prefix } = testRedis();
   const former = await aJournal(() => "system/1/00000001", prefix);
-  const other = await aJournal(() => "other system/1/00000001", prefix);
+  const otherDatabase = await aJournal(() => "other system/1/00000001", prefix);
   await former.enter([aPayment(1)], 0);
   const promoted = await aJournal(() => "system/1/0000000A", prefix);
   expect(await promoted.mark(1, SENDER)).toBe(2);
@@ -138,12 +139,12 @@ test("refuses payments of a process whose database was replaced by a newer prima
   await expect(former.mark(1, SENDER)).rejects.toThrow(FormerPrimary);
   await expect(former.raise(1, SENDER, 3)).rejects.toThrow(FormerPrimary);
   expect(await promoted.mark(1, SENDER)).toBe(2);
-  await other.enter([aPayment(2)], 0);
+  await otherDatabase.enter([aPayment(2)], 0);
 });
 
 test("holds the lane of a former key with payments that only the journal has", async () => {
   const world = await startEngineWorld();
-  opened.push(async () => await world.stop());
+  cleanups.push(async () => await world.stop());
   const { services, destination } = world;
   const former = services.signer;
   const lane = { chainId: destination.chain.id, sender: former.address };
@@ -157,7 +158,7 @@ test("holds the lane of a former key with payments that only the journal has", a
 
 test("holds every lane while the journal does not answer, and opens it once it does", async () => {
   const world = await startEngineWorld();
-  opened.push(async () => await world.stop());
+  cleanups.push(async () => await world.stop());
   const { services, destination } = world;
   const lane = [destination.chain.id, services.signer.address] as const;
   const journal = await aJournal();
@@ -174,7 +175,7 @@ test.each(["expiring", "outputs"] as const)(
   "restores a payment that a failover lost on a chain without account nonces (%s)",
   async (kind) => {
     const world = await startNonEvmWorld({ destination: kind });
-    opened.push(async () => await world.stop());
+    cleanups.push(async () => await world.stop());
     const workerServices = { ...world.services, journal: await aJournal() };
     for (const connected of workerServices.chains.nonEvmChains)
       await openNonEvmLane(workerServices, connected);
@@ -217,7 +218,7 @@ test.each<readonly [string, (entry: JournalEntry) => JournalEntry]>([
   ],
 ])("refuses a journal entry with %s, and restores the payment once the entry is right", async (_, forge) => {
   const world = await startNonEvmWorld();
-  opened.push(async () => await world.stop());
+  cleanups.push(async () => await world.stop());
   const journal = await aJournal();
   const workerServices = { ...world.services, journal };
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
@@ -236,13 +237,13 @@ test.each<readonly [string, (entry: JournalEntry) => JournalEntry]>([
 
 test("holds a non-EVM lane after a failover that also lost the journal, until the operator opens it", async () => {
   const world = await startNonEvmWorld();
-  opened.push(async () => await world.stop());
-  const before = { ...world.services, journal: await aJournal() };
-  for (const connected of before.chains.nonEvmChains) await openNonEvmLane(before, connected);
+  cleanups.push(async () => await world.stop());
+  const servicesBefore = { ...world.services, journal: await aJournal() };
+  for (const connected of servicesBefore.chains.nonEvmChains) await openNonEvmLane(servicesBefore, connected);
   const first = await world.storeRequest();
   world.pay(first);
-  for (let round = 0; round < 6; round++) await reopenLanesAndRunRound(world, before);
-  const agreed = await aLostFill(world, before);
+  for (let round = 0; round < 6; round++) await reopenLanesAndRunRound(world, servicesBefore);
+  const agreed = await aLostFill(world, servicesBefore);
   const workerServices = { ...world.services, journal: await aJournal() };
   for (let round = 0; round < 20; round++) await reopenLanesAndRunRound(world, workerServices);
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
@@ -259,17 +260,17 @@ test("holds a non-EVM lane after a failover that also lost the journal, until th
 
 test("waits for the request of a lost payment, counted from the failover, regardless of the payment's age", async () => {
   const world = await startNonEvmWorld();
-  opened.push(async () => await world.stop());
+  cleanups.push(async () => await world.stop());
   const workerServices = { ...world.services, journal: await aJournal() };
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
   const { requestId } = await aLostFill(world, workerServices);
-  const become = async (state: string) =>
+  const setState = async (state: string) =>
     await world.pool.query("update requests set state = $2 where request_id = $1", [requestId, state]);
-  await become("depositing");
+  await setState("depositing");
   world.clock.forward(3600_000);
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
   expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("will be restored once request");
-  await become("fillable");
+  await setState("fillable");
   for (let round = 0; round < 6; round++) await reopenLanesAndRunRound(world, workerServices);
   expect(world.events.of("payment_unrecorded")).toEqual([]);
   expect((await world.status(requestId)).status).toBe("success");
@@ -277,7 +278,7 @@ test("waits for the request of a lost payment, counted from the failover, regard
 
 test("abandons a lost sweep without mistaking it for the payment of its order", async () => {
   const world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
-  opened.push(async () => await world.stop());
+  cleanups.push(async () => await world.stop());
   const { destination, origin, solver } = world;
   const journal = await aJournal();
   const workerServices = { ...world.services, journal };
@@ -294,18 +295,18 @@ test("abandons a lost sweep without mistaking it for the payment of its order", 
     ...entry,
     plan: { ...plan, leg: { kind: "sweep", id: "999", requestId } },
   });
-  const after = {
+  const withSweepEntries = {
     ...workerServices,
-    journal: { ...journal, entries: async (...of: Lane) => (await journal.entries(...of)).map(asSweep) },
+    journal: { ...journal, entries: async (...lane: Lane) => (await journal.entries(...lane)).map(asSweep) },
   };
-  await openLane(after, destination.connected);
+  await openLane(withSweepEntries, destination.connected);
   for (const chain of [origin, destination]) {
     await chain.client.request({ method: "evm_increaseTime", params: [2] } as never);
     await chain.mine();
-    await world.watch(chain, after);
+    await world.watch(chain, withSweepEntries);
   }
   world.clock.forward(700_000);
-  await openLane(after, destination.connected);
+  await openLane(withSweepEntries, destination.connected);
   const [{ id }, { address }] = [destination.chain, solver];
   expect(
     (await workerServices.reads.nonceUsers(id, address, nonce, nonce + 1)).get(nonce)?.pays,
@@ -319,7 +320,7 @@ test("abandons a lost sweep without mistaking it for the payment of its order", 
 
 test("restores lost bytes of a canceled payment, and counts a restored payment against its day", async () => {
   const world = await startNonEvmWorld();
-  opened.push(async () => await world.stop());
+  cleanups.push(async () => await world.stop());
   const limit = { key: undefined, chainId: undefined, transactionUsd: undefined, maxFeePerGasWei: undefined };
   const spendingLimits = [{ ...limit, dayUsd: 10n ** 30n }];
   const workerServices = { ...world.services, journal: await aJournal(), spendingLimits };
@@ -339,11 +340,11 @@ test("restores lost bytes of a canceled payment, and counts a restored payment a
 
 test("broadcasts an abandoned payment again instead of a cancel transaction at its nonce", async () => {
   const world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
-  opened.push(async () => await world.stop());
+  cleanups.push(async () => await world.stop());
   const { destination, origin, solver } = world;
   const workerServices = { ...world.services, journal: await aJournal() };
   await openLane(workerServices, destination.connected);
-  const fill = async () => {
+  const makeFill = async () => {
     const agreed = await world.quote({ recipient: world.anAddress() });
     await world.pay(agreed);
     await origin.mine();
@@ -351,35 +352,38 @@ test("broadcasts an abandoned payment again instead of a cancel transaction at i
     await world.work(workerServices);
     return agreed;
   };
-  const lost = await fill();
-  const txHash = (await workerServices.reads.slotOfLeg("fill", lost.requestId))?.attempts[0]?.txHash;
+  const lostRequest = await makeFill();
+  const txHash = (await workerServices.reads.slotOfLeg("fill", lostRequest.requestId))?.attempts[0]?.txHash;
   await forgetPayments(world);
-  await world.pool.query("update requests set state = 'failed' where request_id = $1", [lost.requestId]);
+  await world.pool.query("update requests set state = 'failed' where request_id = $1", [
+    lostRequest.requestId,
+  ]);
   await openLane(workerServices, destination.connected);
   expect(world.events.of("payment_unrecorded")).toHaveLength(1);
   await destination.client.request({ method: "anvil_dropTransaction", params: [txHash] } as never);
-  const next = await fill();
+  const next = await makeFill();
   await world.maintainLaneOf(destination, workerServices);
   await destination.mine();
-  for (const agreed of [lost, next]) expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  for (const agreed of [lostRequest, next])
+    expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
   expect((await destination.sentBy(solver.address)).map(({ input }) => input)).not.toContain("0x");
 });
 
 test("pays a request again once its abandoned payment is dead on the chain", async () => {
   const world = await startNonEvmWorld({ destination: "expiring" });
-  opened.push(async () => await world.stop());
+  cleanups.push(async () => await world.stop());
   const { network, chain } = world.destination;
   const workerServices = { ...world.services, journal: await aJournal() };
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
   const agreed = await aLostFill(world, workerServices);
-  const become = async (state: string) =>
+  const setState = async (state: string) =>
     await world.pool.query("update requests set state = $2 where request_id = $1", [agreed.requestId, state]);
   // The payment can no longer be restored, and no node has it.
-  await become("failed");
+  await setState("failed");
   network.dropPool();
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
   expect(world.events.of("payment_unrecorded")).toHaveLength(1);
-  await become("fillable");
+  await setState("fillable");
   for (let round = 0; round < 2; round++) await reopenLanesAndRunRound(world, workerServices);
   expect(world.paymentsOf(agreed, world.destination)).toEqual([]);
   expect(world.events.of("lost_payment_dead")).toEqual([]);
@@ -392,7 +396,7 @@ test("pays a request again once its abandoned payment is dead on the chain", asy
 
 test("opens an EVM lane without a journal once the chain showed no unknown payment for its finality depth", async () => {
   const world = await startEngineWorld({ chain: { finalityBlocks: 4 } });
-  opened.push(async () => await world.stop());
+  cleanups.push(async () => await world.stop());
   const { destination, services } = world;
   const { chain, connected } = destination;
   const workerServices = { ...services, journal: await aJournal() };

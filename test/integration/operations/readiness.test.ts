@@ -65,7 +65,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function ready(): Promise<{ status: number; redis: string | undefined }> {
+async function getReadiness(): Promise<{ status: number; redis: string | undefined }> {
   const answer = await server.inject({ method: "GET", url: "/health/ready" });
   const { checks } = answer.json<{ checks: Record<string, string> }>();
   return { status: answer.statusCode, redis: checks["redis"] };
@@ -77,11 +77,11 @@ test("reports a lagging non-EVM chain, and keeps the process ready", async () =>
     checks: { one: "ok", two: "lagging" },
     chains: { one: { state: "ok", headAgeSeconds: 1 }, two: { state: "lagging", headAgeSeconds: 90 } },
   });
-  await expect.poll(ready, { timeout: 5_000 }).toMatchObject({ status: 200 });
+  await expect.poll(getReadiness, { timeout: 5_000 }).toMatchObject({ status: 200 });
 });
 
 test("reports a chain whose newest blocks are not scanned, and keeps the process ready", async () => {
-  const scanned = async (number: number, timestamp: number): Promise<unknown> => {
+  const readinessAfterScan = async (number: number, timestamp: number): Promise<unknown> => {
     await pool.query("delete from chain_blocks; delete from chain_cursors");
     await pool.query("insert into chain_cursors values (1, $1, '0x01')", [number]);
     await pool.query("insert into chain_blocks values (1, $1, '0x01', '0x00', $2)", [number, timestamp]);
@@ -89,21 +89,21 @@ test("reports a chain whose newest blocks are not scanned, and keeps the process
   };
   const checks = { one: "scan is 59 blocks (118 s) behind" };
   const chains = { one: { state: "behind" } };
-  expect(await scanned(40, 82)).toMatchObject({ ready: true, checks, chains });
-  expect(await scanned(98, 198)).toMatchObject({ ready: true, checks: { one: "ok" } });
+  expect(await readinessAfterScan(40, 82)).toMatchObject({ ready: true, checks, chains });
+  expect(await readinessAfterScan(98, 198)).toMatchObject({ ready: true, checks: { one: "ok" } });
 });
 
 test("a worker is not ready while Redis does not respond or is down, and names Redis", async () => {
   const isReady = { status: 200, redis: "ok" };
-  await expect.poll(ready, { timeout: 5_000 }).toEqual(isReady);
+  await expect.poll(getReadiness, { timeout: 5_000 }).toEqual(isReady);
 
   redis.process?.kill("SIGSTOP");
-  expect(await ready()).toEqual({ status: 503, redis: "does not respond in time" });
+  expect(await getReadiness()).toEqual({ status: 503, redis: "does not respond in time" });
   redis.process?.kill("SIGCONT");
-  await expect.poll(ready, { timeout: 5_000 }).toEqual(isReady);
+  await expect.poll(getReadiness, { timeout: 5_000 }).toEqual(isReady);
 
   await redis.stop();
-  await expect.poll(ready, { timeout: 5_000 }).toEqual({ status: 503, redis: "does not respond" });
+  await expect.poll(getReadiness, { timeout: 5_000 }).toEqual({ status: 503, redis: "does not respond" });
 });
 
 test("callers of a public readiness route share one check per second", async () => {
@@ -130,8 +130,8 @@ test("callers of a public readiness route share one check per second", async () 
 });
 
 test("a service with one working chain is ready, and one whose chains are all unavailable is not", async () => {
-  expect(await withChains(["lagging", "ok", "unheard"])).toMatchObject({ ready: true });
-  expect(await withChains(["lagging", "unheard"])).toMatchObject({
+  expect(await readinessOfChains(["lagging", "ok", "unheard"])).toMatchObject({ ready: true });
+  expect(await readinessOfChains(["lagging", "unheard"])).toMatchObject({
     ready: false,
     chains: { "chain-0": { state: "lagging" }, "chain-1": { state: "unheard" } },
   });
@@ -140,23 +140,28 @@ test("a service with one working chain is ready, and one whose chains are all un
 test("a service whose required chain is unavailable is not ready, regardless of the others", async () => {
   const required = (...names: string[]) => ({ requiredChains: names });
   for (const state of ["lagging", "unheard"] as const)
-    expect(await withChains(["ok", state], required("chain-1"))).toMatchObject({
+    expect(await readinessOfChains(["ok", state], required("chain-1"))).toMatchObject({
       ready: false,
       chains: { "chain-1": { state, required: true } },
     });
-  const answer = await withChains(["ok", "lagging"], required("chain-0"));
+  const answer = await readinessOfChains(["ok", "lagging"], required("chain-0"));
   expect(answer).toMatchObject({ ready: true, chains: { "chain-0": { required: true } } });
   expect(answer.chains["chain-1"]).not.toHaveProperty("required");
-  expect(await withChains(["ok", "ok"], required("chain-0", "chain-1"))).toMatchObject({ ready: true });
+  expect(await readinessOfChains(["ok", "ok"], required("chain-0", "chain-1"))).toMatchObject({
+    ready: true,
+  });
 });
 
-const withChains = async (states: readonly ("ok" | "lagging" | "unheard")[], needs: ReadinessNeeds = {}) =>
+const readinessOfChains = async (
+  states: readonly ("ok" | "lagging" | "unheard")[],
+  needs: ReadinessNeeds = {},
+) =>
   await readiness(
     {
       reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },
       chains: {
-        evmChains: states.map((state, at) => ({
-          chain: { name: `chain-${at}`, id: at, blockTimeSeconds: 2 },
+        evmChains: states.map((state, index) => ({
+          chain: { name: `chain-${index}`, id: index, blockTimeSeconds: 2 },
           pulse: {
             head: () => (state === "unheard" ? undefined : { number: 1n, timestamp: 1n }),
             isLagging: () => state === "lagging",

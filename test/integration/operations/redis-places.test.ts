@@ -36,9 +36,9 @@ beforeEach(async () => {
   await pool.query("truncate outbox, job_runs");
 });
 afterEach(async () => {
-  const started = parts.toReversed();
+  const closing = parts.toReversed();
   parts = [];
-  for (const stop of started) await stop();
+  for (const stop of closing) await stop();
 });
 afterAll(async () => {
   await pool.end();
@@ -80,7 +80,7 @@ async function sentinelsOf(primary: Address, password?: string) {
 }
 
 /** A relay, and workers that record the jobs they run. */
-async function service(place: RedisEndpoint, prefix = keyPrefix(place, PREFIX)) {
+async function startService(place: RedisEndpoint, prefix = keyPrefix(place, PREFIX)) {
   const ran: number[] = [];
   const fill = {
     name: "fill" as const,
@@ -105,13 +105,13 @@ async function service(place: RedisEndpoint, prefix = keyPrefix(place, PREFIX)) 
   return { ran, relay };
 }
 
-const add = async (n: number): Promise<void> =>
+const addJob = async (n: number): Promise<void> =>
   await postgresUnitOfWork(pool, events).run(
     async (tx) => await tx.outbox.add([{ job: "fill", jobId: `job-${n}`, payload: { n } }], clock.nowMs()),
   );
 const reasons = (): string[] =>
   events.all.flatMap(({ error }) => (error instanceof Error ? [error.message] : []));
-const answers = async (relay: OutboxRelay): Promise<boolean> =>
+const doesRespond = async (relay: OutboxRelay): Promise<boolean> =>
   await relay.ping().then(
     () => true,
     () => false,
@@ -120,8 +120,8 @@ const answers = async (relay: OutboxRelay): Promise<boolean> =>
 test("a cluster runs jobs, counts calls and keeps the journal in one slot, even after a node fails", async () => {
   const { cluster, place } = await aCluster();
   const prefix = keyPrefix(place, PREFIX);
-  const { ran, relay } = await service(place);
-  await add(0);
+  const { ran, relay } = await startService(place);
+  await addJob(0);
   await expect.poll(() => ran, { timeout: 5_000 }).toEqual([0]);
   await relay.ping();
   expect((await relay.memory()).usedBytes).toBeGreaterThan(100_000);
@@ -139,9 +139,9 @@ test("a cluster runs jobs, counts calls and keeps the journal in one slot, even 
   expect(await journal.mark(...lane)).toBe(7);
 
   await cluster.fail(cluster.ownerOf(prefix));
-  await add(1);
+  await addJob(1);
   await expect.poll(() => ran, { timeout: 10_000 }).toEqual([0, 1]);
-  await expect.poll(() => answers(relay), { timeout: 5_000 }).toBe(true);
+  await expect.poll(() => doesRespond(relay), { timeout: 5_000 }).toBe(true);
   await expect
     .poll(() => lease("203.0.113.7", 5, 8).catch(() => undefined), { timeout: 5_000 })
     .toMatchObject({ used: 8 });
@@ -151,8 +151,8 @@ test("a cluster runs jobs, counts calls and keeps the journal in one slot, even 
 
 test("without a hash tag, a cluster refuses the scripts of the queues", async () => {
   const { cluster, place } = await aCluster();
-  await service(place, PREFIX);
-  await add(0);
+  await startService(place, PREFIX);
+  await addJob(0);
   await expect.poll(() => reasons().join(), { timeout: 5_000 }).toContain("CROSSSLOT");
   expect(cluster.refused()).toBeGreaterThan(0);
 });
@@ -160,27 +160,32 @@ test("without a hash tag, a cluster refuses the scripts of the queues", async ()
 test("finds the primary through sentinels, and queues jobs again that were lost in a failover", async () => {
   const [first, second] = [await aServer(), await aServer()];
   const { sentinels, place } = await sentinelsOf(first.at);
-  const { ran, relay } = await service(place);
-  await add(0);
+  const { ran, relay } = await startService(place);
+  await addJob(0);
   await expect.poll(() => ran, { timeout: 5_000 }).toEqual([0]);
   await sentinels.stopOne(0);
   await first.stop();
-  await add(1);
+  await addJob(1);
   sentinels.failOver(second.at);
   await expect.poll(() => ran, { timeout: 10_000 }).toEqual([0, 1]);
-  expect(await answers(relay)).toBe(true);
+  expect(await doesRespond(relay)).toBe(true);
   await expect.poll(() => events.of("queue_lost"), { timeout: 5_000 }).toHaveLength(2);
 });
 
 test("reports why it cannot connect: the sentinels refuse the password, or no node answers", async () => {
   const { at } = await aServer();
   const { place } = await sentinelsOf(at, "secret");
-  await service(place);
+  await startService(place);
   await expect
     .poll(() => reasons().join(), { timeout: 10_000 })
     .toMatch(/not ready: All sentinels are unreachable.* NOAUTH/);
   events = recordedEvents();
-  await service({ kind: "cluster", nodes: [{ host: "127.0.0.1", port: 9 }], login: noLogin, isTls: false });
+  await startService({
+    kind: "cluster",
+    nodes: [{ host: "127.0.0.1", port: 9 }],
+    login: noLogin,
+    isTls: false,
+  });
   await expect.poll(() => reasons().join(), { timeout: 10_000 }).toContain("Failed to refresh slots cache");
 });
 
@@ -205,20 +210,20 @@ test("doctor checks each sentinel and node, and the server that holds the keys",
   const { cluster, place: clustered } = await aCluster();
   await cluster.fail(1);
   expect(await problems(clustered)).toEqual([`redis.node 127.0.0.1:${cluster.nodes[1]?.port}`]);
-  const plain = { kind: "cluster", nodes: [at], login: noLogin, isTls: false } as const;
-  expect(await problems(plain)).toEqual([`redis.node ${host}`]);
+  const wrongKind = { kind: "cluster", nodes: [at], login: noLogin, isTls: false } as const;
+  expect(await problems(wrongKind)).toEqual([`redis.node ${host}`]);
 });
 
 test("switches from a server that became a replica to the one that accepts writes", async () => {
   const first = await aServer();
   const { place } = await sentinelsOf(first.at);
-  const { ran } = await service(place);
-  await add(0);
+  const { ran } = await startService(place);
+  await addJob(0);
   await expect.poll(() => ran, { timeout: 5_000 }).toEqual([0]);
   const admin = new Redis(first.url);
   parts.push(() => admin.disconnect());
   await admin.replicaof("127.0.0.1", 9);
-  await add(1);
+  await addJob(1);
   await expect.poll(() => reasons().join(), { timeout: 5_000 }).toContain("READONLY");
   await admin.replicaof("NO", "ONE");
   await expect.poll(() => ran, { timeout: 10_000 }).toEqual([0, 1]);

@@ -55,7 +55,7 @@ async function run(
   });
 }
 
-function edited(edit: (url: URL) => void): string {
+function urlWith(edit: (url: URL) => void): string {
   const url = new URL(empty.url);
   edit(url);
   return url.href;
@@ -73,17 +73,17 @@ async function freePort(): Promise<number> {
 const faults = [
   [
     "the server is down",
-    async () => edited((url) => (url.port = String(ports.closed))),
+    async () => urlWith((url) => (url.port = String(ports.closed))),
     /^Postgres does not respond at \S+ \(ECONNREFUSED\): start it, or correct DATABASE_URL$/,
   ],
   [
     "the role is unknown",
-    async () => edited((url) => ([url.username, url.password] = ["nobody_here", "hunter2"])),
+    async () => urlWith((url) => ([url.username, url.password] = ["nobody_here", "hunter2"])),
     /^Postgres at \S+ reports: .*nobody_here.*: (create that role, or correct the user|correct the user or the password) in DATABASE_URL$/,
   ],
   [
     "the database is unknown",
-    async () => edited((url) => (url.pathname = "/nothing_here")),
+    async () => urlWith((url) => (url.pathname = "/nothing_here")),
     /^Postgres at \S+ reports: .*nothing_here.*: create that database, or correct its name in DATABASE_URL$/,
   ],
 ] as const;
@@ -135,8 +135,8 @@ test(
     const [, applied, total] =
       /^applied (\d+) migration\(s\): the database has all (\d+) migrations$/m.exec(first.out) ?? [];
     expect([first.code, first.err, applied]).toEqual([0, "", total]);
-    const again = await run("migrate.ts", { DATABASE_URL_FILE: file });
-    expect(again.out).toBe(`no pending migrations: the database has all ${total} migrations\n`);
+    const rerun = await run("migrate.ts", { DATABASE_URL_FILE: file });
+    expect(rerun.out).toBe(`no pending migrations: the database has all ${total} migrations\n`);
   },
 );
 
@@ -159,7 +159,7 @@ test("accepts a database with migrations of a later version, and refuses one wit
 test("missing migration files are a problem of the installation, reported before the database is used", async () => {
   await expect(
     migrate(
-      edited((url) => (url.port = String(ports.closed))),
+      urlWith((url) => (url.port = String(ports.closed))),
       { folder },
     ),
   ).rejects.toThrow(`no migrations are in ${folder}: copy apps/api/migrations there, as Dockerfile.api does`);

@@ -7,24 +7,24 @@ const HEAD = 100;
 const TRANSFER = keccak256(toHex("Transfer(address,address,uint256)"));
 const DEPOSITED = keccak256(toHex("Erc20Deposit(address,address,uint256,bytes32)"));
 
-const blockHash = (number: number): string => `0x${number.toString(16).padStart(64, "b")}`;
+const blockHashOf = (number: number): string => `0x${number.toString(16).padStart(64, "b")}`;
 
 /** The transaction that every such node knows: a deposit of 5 base units in a final block. */
 export const KNOWN_DEPOSIT = word("d1");
 
 /** A node on a socket. Its chain has a block every ten seconds, and one deposit for the order 0x0a…. */
 export async function startDepositNode(chainId: number, depository: string) {
-  const place = {
+  const transactionFields = {
     transactionHash: KNOWN_DEPOSIT,
     blockNumber: quantity(50),
-    blockHash: blockHash(50),
+    blockHash: blockHashOf(50),
     transactionIndex: "0x0",
   };
   const types = [{ type: "address" }, { type: "address" }, { type: "uint256" }, { type: "bytes32" }] as const;
   const topic = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`;
   const logs = [
     {
-      ...place,
+      ...transactionFields,
       address: USDC,
       topics: [TRANSFER, topic(USER), topic(depository)],
       data: encodeAbiParameters([{ type: "uint256" }], [5n]),
@@ -32,7 +32,7 @@ export async function startDepositNode(chainId: number, depository: string) {
       removed: false,
     },
     {
-      ...place,
+      ...transactionFields,
       address: depository.toLowerCase(),
       topics: [DEPOSITED],
       data: encodeAbiParameters(types, [USER, USDC, 5n, word("0a")]),
@@ -46,15 +46,15 @@ export async function startDepositNode(chainId: number, depository: string) {
       const number = typeof tag === "string" && tag.startsWith("0x") ? Number(tag) : HEAD;
       return {
         number: quantity(number),
-        hash: blockHash(number),
-        parentHash: blockHash(number - 1),
+        hash: blockHashOf(number),
+        parentHash: blockHashOf(number - 1),
         timestamp: quantity(1_000 + 10 * number),
         baseFeePerGas: "0x1",
       };
     },
     eth_getTransactionReceipt: ([hash]) =>
       hash === KNOWN_DEPOSIT
-        ? { ...place, status: "0x1", gasUsed: "0x5208", effectiveGasPrice: "0x1", logs }
+        ? { ...transactionFields, status: "0x1", gasUsed: "0x5208", effectiveGasPrice: "0x1", logs }
         : null,
   });
 }
@@ -67,8 +67,8 @@ export async function startHubNode(chainId: number) {
       const number = typeof tag === "string" && tag.startsWith("0x") ? Number(tag) : HEAD;
       return {
         number: quantity(number),
-        hash: blockHash(number),
-        parentHash: blockHash(number - 1),
+        hash: blockHashOf(number),
+        parentHash: blockHashOf(number - 1),
         timestamp: quantity(1_000 + number),
       };
     },

@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 const deposit = { chainId: "origin", transactionId: DEPOSIT_TX };
-const face = ({ status, body }: Answer) => [status, body.code, body.field];
+const summaryOf = ({ status, body }: Answer) => [status, body.code, body.field];
 
 test.each<[string, unknown, string | undefined]>([
   ["a body that is not JSON", "{", undefined],
@@ -44,20 +44,26 @@ test.each<[string, unknown, string | undefined]>([
   ["a transaction id with leading zeros cut off", { ...deposit, transactionId: "0x1" }, "transactionId"],
 ])("refuses %s with 400 invalid_request and the field", async (_what, body, field) => {
   const world = await aWorld();
-  expect(face(await world.post("depository-deposits", body))).toEqual([400, "invalid_request", field]);
+  expect(summaryOf(await world.post("depository-deposits", body))).toEqual([400, "invalid_request", field]);
   expect(world.origin.readCount).toBe(0);
 });
 
 test("an unknown chain or transaction causes 400 not_found", async () => {
   const world = await aWorld();
-  expect(face(await world.post("depository-deposits", { ...deposit, chainId: "mars" }))).toEqual([
+  expect(summaryOf(await world.post("depository-deposits", { ...deposit, chainId: "mars" }))).toEqual([
     400,
     "not_found",
     "chainId",
   ]);
-  expect(face(await world.post("depository-deposits", deposit))).toEqual([400, "not_found", "transactionId"]);
+  expect(summaryOf(await world.post("depository-deposits", deposit))).toEqual([
+    400,
+    "not_found",
+    "transactionId",
+  ]);
   for (const name of ["constructor", "__proto__", "toString"])
-    expect(face(await world.post("depository-deposits", { ...deposit, chainId: name }))[1]).toBe("not_found");
+    expect(summaryOf(await world.post("depository-deposits", { ...deposit, chainId: name }))[1]).toBe(
+      "not_found",
+    );
 });
 
 test("a block that is not final causes 400 not_final with the time to retry", async () => {
@@ -79,7 +85,11 @@ test("a block that is not final causes 400 not_final with the time to retry", as
 test("a deposit that did not happen causes 400 rejected", async () => {
   const world = await aWorld();
   world.origin.depositsOf.set(DEPOSIT_TX, { kind: "refuted", reason: "transaction failed" });
-  expect(face(await world.post("depository-deposits", deposit))).toEqual([400, "rejected", "transactionId"]);
+  expect(summaryOf(await world.post("depository-deposits", deposit))).toEqual([
+    400,
+    "rejected",
+    "transactionId",
+  ]);
 });
 
 test("a node's fault causes 503 without the node's error text, and never a 400", async () => {
@@ -105,7 +115,7 @@ test("a node's fault causes 503 without the node's error text, and never a 400",
 test("times out a node that hangs before the peers' timeout", async () => {
   const world = await aWorld({ localDeadlineMs: 100 });
   world.origin.trouble = async () => await new Promise(() => undefined);
-  expect(face(await world.post("depository-deposits", deposit)).slice(0, 2)).toEqual([
+  expect(summaryOf(await world.post("depository-deposits", deposit)).slice(0, 2)).toEqual([
     503,
     "upstream_unavailable",
   ]);
@@ -125,7 +135,7 @@ test("a chain of a family that this build does not support is reported as unavai
   const world = await aWorld();
   const transactionId =
     "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW";
-  expect(face(await world.post("depository-deposits", { chainId: "solana", transactionId }))).toEqual([
+  expect(summaryOf(await world.post("depository-deposits", { chainId: "solana", transactionId }))).toEqual([
     503,
     "upstream_unavailable",
     undefined,
@@ -142,8 +152,8 @@ test("unknown paths and wrong methods, types and sizes get errors in the same fo
   expect([type.status, type.body.code]).toEqual([415, "invalid_request"]);
   const large = await world.post("depository-deposits", { ...deposit, more: "x".repeat(1024 * 1024) });
   expect([large.status, large.body.code]).toEqual([413, "invalid_request"]);
-  const below = await world.post("depository-deposits", { ...deposit, more: "x".repeat(1024 * 1000) });
-  expect(below.body.code).toBe("not_found");
+  const allowed = await world.post("depository-deposits", { ...deposit, more: "x".repeat(1024 * 1000) });
+  expect(allowed.body.code).toBe("not_found");
 });
 
 test("the lives route needs no key, and reveals nothing", async () => {
@@ -211,37 +221,41 @@ test("an address that sends many wrong keys gets 429, and valid keys still work 
 test("a key with too many calls in progress gets 429 until one of them ends, and other keys are not affected", async () => {
   const world = await aWorld({ apiKeys: keys, callBounds: { perCaller: 2, total: 3 } });
   let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
-  world.origin.trouble = async () => await held;
-  const ask = async (key: string, place: string) =>
-    await world.post("depository-deposits", { ...deposit, transactionId: word(place) }, { "x-api-key": key });
-  const first = [ask("first-key", "01"), ask("first-key", "02")];
+  const released = new Promise<void>((resolve) => (release = resolve));
+  world.origin.trouble = async () => await released;
+  const postWithKey = async (key: string, transactionByte: string) =>
+    await world.post(
+      "depository-deposits",
+      { ...deposit, transactionId: word(transactionByte) },
+      { "x-api-key": key },
+    );
+  const first = [postWithKey("first-key", "01"), postWithKey("first-key", "02")];
   await expect.poll(() => world.origin.readCount).toBe(2);
-  const refused = await ask("first-key", "03");
-  expect([...face(refused).slice(0, 2), refused.headers.get("retry-after")]).toEqual([
+  const refused = await postWithKey("first-key", "03");
+  expect([...summaryOf(refused).slice(0, 2), refused.headers.get("retry-after")]).toEqual([
     429,
     "rate_limited",
     "1",
   ]);
-  const second = ask("second-key", "04");
+  const second = postWithKey("second-key", "04");
   await expect.poll(() => world.origin.readCount).toBe(3);
-  const busy = await ask("second-key", "05");
-  expect([...face(busy).slice(0, 2), busy.headers.get("retry-after")]).toEqual([503, "overloaded", "1"]);
+  const busy = await postWithKey("second-key", "05");
+  expect([...summaryOf(busy).slice(0, 2), busy.headers.get("retry-after")]).toEqual([503, "overloaded", "1"]);
   release();
   await Promise.all([...first, second]);
-  expect((await ask("first-key", "06")).body.code).toBe("not_found");
+  expect((await postWithKey("first-key", "06")).body.code).toBe("not_found");
 });
 
 test("frees a caller's slot only when the work ends, even after the deadline or a hang-up", async () => {
   const world = await aWorld({ localDeadlineMs: 50, callBounds: { perCaller: 1 } });
   let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
-  world.origin.trouble = async () => await held;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  world.origin.trouble = async () => await released;
   expect((await world.post("depository-deposits", deposit)).body.code).toBe("upstream_unavailable");
   expect((await world.post("depository-deposits", deposit)).body.code).toBe("rate_limited");
   // If no key is required, unknown keys get no slots of their own.
-  const other = await world.post("depository-deposits", deposit, { "x-api-key": "made-up" });
-  expect(other.body.code).toBe("rate_limited");
+  const withUnknownKey = await world.post("depository-deposits", deposit, { "x-api-key": "made-up" });
+  expect(withUnknownKey.body.code).toBe("rate_limited");
   release();
   await expect
     .poll(async () => (await world.post("depository-deposits", deposit)).body.code)
@@ -253,8 +267,8 @@ test("nothing is signed after the deadline of a request has passed", async () =>
   const world = await aWorld({ localDeadlineMs: 1_000 });
   world.origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }]);
   let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
-  world.origin.trouble = async () => await held;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  world.origin.trouble = async () => await released;
   expect((await world.post("depository-deposits", deposit)).status).toBe(503);
   release();
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -349,16 +363,16 @@ function withdrawal(world: OracleWorld, changes: object = {}, request: object = 
 test("an executed payload settles only the withdrawal that it pays", async () => {
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
   expect((await withdrawal(world)).status).toBe(200);
-  expect(face(await withdrawal(world, { recipient: account("b3") }))).toEqual([
+  expect(summaryOf(await withdrawal(world, { recipient: account("b3") }))).toEqual([
     400,
     "rejected",
     "withdrawalAddressRequest.recipient",
   ]);
-  expect(face(await withdrawal(world, { currency: account("c2") }))[2]).toBe(
+  expect(summaryOf(await withdrawal(world, { currency: account("c2") }))[2]).toBe(
     "withdrawalAddressRequest.currency",
   );
   expect(
-    face(
+    summaryOf(
       await withdrawal(
         world,
         {},
@@ -370,25 +384,25 @@ test("an executed payload settles only the withdrawal that it pays", async () =>
 
 test("without recorded payloads, attests executions but never expiries", async () => {
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
-  expect(face(await withdrawal(world, { status: "expired" }))[1]).toBe("rejected");
+  expect(summaryOf(await withdrawal(world, { status: "expired" }))[1]).toBe("rejected");
   expect((await withdrawal(world, { status: "executed" })).status).toBe(200);
 });
 
 test("without a record, requires the withdrawal's address as the payload's nonce, so that one payment settles one withdrawal", async () => {
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
   const statusAnswer = async (payload: Hex, changes: object = {}) =>
-    face(
+    summaryOf(
       await withdrawal(
         world,
         {},
         { withdrawal: payload, withdrawalAddressRequest: { ...addressRequest, ...changes } },
       ),
     ).slice(0, 2);
-  const own = payloadWith(addressOf());
-  expect(await statusAnswer(own)).toEqual([200, undefined]);
+  const matchingPayload = payloadWith(addressOf());
+  expect(await statusAnswer(matchingPayload)).toEqual([200, undefined]);
   const refused = [400, "rejected"];
-  expect(await statusAnswer(own, { withdrawalNonce: word("67") })).toEqual(refused);
-  expect(await statusAnswer(own, { withdrawer: account("a8") })).toEqual(refused);
+  expect(await statusAnswer(matchingPayload, { withdrawalNonce: word("67") })).toEqual(refused);
+  expect(await statusAnswer(matchingPayload, { withdrawer: account("a8") })).toEqual(refused);
   expect(await statusAnswer(payloadWith(addressOf() + 1n))).toEqual(refused);
   expect(await statusAnswer(payloadWith(addressOf() + (1n << 160n)))).toEqual(refused);
   expect(await statusAnswer("0xabcd")).toEqual(refused);
@@ -435,19 +449,19 @@ test("refuses to reserve a withdrawal on a chain whose withdrawals this oracle c
       withdrawalAddressRequest,
     }),
   ];
-  for (const answer of answers) expect(face(answer)).toEqual([503, "upstream_unavailable", undefined]);
+  for (const answer of answers) expect(summaryOf(answer)).toEqual([503, "upstream_unavailable", undefined]);
   expect(world.signatures.count).toBe(0);
 });
 
 test("with a recorded payload, attests only the outcome of that payload", async () => {
   const world = await aWorld();
   for (const status of ["executed", "expired"]) {
-    expect(face(await withdrawal(world, { status }))[1]).toBe("rejected");
+    expect(summaryOf(await withdrawal(world, { status }))[1]).toBe("rejected");
     const record = (id: string) => {
       world.recordedWithdrawals.get = () => id as `0x${string}`;
     };
     record(word("78"));
-    expect(face(await withdrawal(world, { status }))[1]).toBe("rejected");
+    expect(summaryOf(await withdrawal(world, { status }))[1]).toBe("rejected");
     record(word("77"));
     expect((await withdrawal(world, { status })).status).toBe(200);
     world.recordedWithdrawals.get = () => undefined;
@@ -456,33 +470,36 @@ test("with a recorded payload, attests only the outcome of that payload", async 
 
 test("a caller's transaction id never changes what is signed", async () => {
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
-  const plain = await withdrawal(world);
-  const hinted = await withdrawal(world, {}, { transactionId: word("99") });
+  const withoutHint = await withdrawal(world);
+  const withHint = await withdrawal(world, {}, { transactionId: word("99") });
   // Signatures are not compared, because a key service may sign the same digest differently each time.
-  const { signatures: _, ...execution } = plain.body.execution;
-  expect(hinted.body.execution).toMatchObject(execution);
-  expect(hinted.body.message.data).toEqual(plain.body.message.data);
-  expect(hinted.body.message.result).toEqual(plain.body.message.result);
+  const { signatures: _, ...execution } = withoutHint.body.execution;
+  expect(withHint.body.execution).toMatchObject(execution);
+  expect(withHint.body.message.data).toEqual(withoutHint.body.message.data);
+  expect(withHint.body.message.result).toEqual(withoutHint.body.message.result);
 });
 
 test("refuses a withdrawal that does not name this oracle's hub, an amount above zero, and an owner on an EVM chain", async () => {
   const world = await aWorld();
-  const base = {
+  const body = {
     ...addressRequest,
     settlementChainId: "hub",
     expectedAmount: "50",
     signature: `0x${"11".repeat(64)}1b`,
   };
-  const field = async (changes: object) =>
-    face(await world.post("withdrawal-initiation", { ...base, ...changes })).slice(1);
-  expect(await field({})).toEqual(["rejected", "signature"]);
-  expect(await field({ settlementChainId: "other" })).toEqual(["invalid_request", "settlementChainId"]);
-  expect(await field({ expectedAmount: "0" })).toEqual(["invalid_request", "expectedAmount"]);
-  expect(await field({ expectedAmount: "01" })).toEqual(["invalid_request", "expectedAmount"]);
+  const errorOf = async (changes: object) =>
+    summaryOf(await world.post("withdrawal-initiation", { ...body, ...changes })).slice(1);
+  expect(await errorOf({})).toEqual(["rejected", "signature"]);
+  expect(await errorOf({ settlementChainId: "other" })).toEqual(["invalid_request", "settlementChainId"]);
+  expect(await errorOf({ expectedAmount: "0" })).toEqual(["invalid_request", "expectedAmount"]);
+  expect(await errorOf({ expectedAmount: "01" })).toEqual(["invalid_request", "expectedAmount"]);
   expect(
-    await field({ withdrawerChainId: "solana", withdrawer: "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2" }),
+    await errorOf({
+      withdrawerChainId: "solana",
+      withdrawer: "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2",
+    }),
   ).toEqual(["invalid_request", "withdrawerChainId"]);
-  expect(await field({ withdrawalNonce: "0x1" })).toEqual(["invalid_request", "withdrawalNonce"]);
+  expect(await errorOf({ withdrawalNonce: "0x1" })).toEqual(["invalid_request", "withdrawalNonce"]);
 });
 
 test("identical concurrent requests share one read of the chain, and later requests read it again", async () => {
@@ -491,11 +508,11 @@ test("identical concurrent requests share one read of the chain, and later reque
   const gate = new Promise<void>((resolve) => (release = resolve));
   world.origin.trouble = async () => await gate;
   world.origin.addDeposits(DEPOSIT_TX, [{}]);
-  const all = Array.from({ length: 8 }, async () => await world.post("depository-deposits", deposit));
+  const pending = Array.from({ length: 8 }, async () => await world.post("depository-deposits", deposit));
   await expect.poll(() => world.origin.readCount).toBe(1);
   await new Promise((resolve) => setTimeout(resolve, 100));
   release();
-  const answers = await Promise.all(all);
+  const answers = await Promise.all(pending);
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   expect(world.origin.readCount).toBe(1);
   await world.post("depository-deposits", deposit);
@@ -515,7 +532,7 @@ test("a fill with two faults gets the same error, whichever of the two chains an
       await new Promise((resolve) => setTimeout(resolve, destinationMs));
       throw new RpcFault({ kind: "network", method: "any", reason: "gone" });
     };
-    expect(face(await world.post("solver-fills", request))).toEqual([
+    expect(summaryOf(await world.post("solver-fills", request))).toEqual([
       400,
       "not_found",
       "inputs[0].transactionId",

@@ -185,9 +185,9 @@ const address = withdrawalAddress(chain, {
   nonce: word("66"),
 });
 const PAYLOAD = "0xabcd";
-const FORMER = `0x${"0f".repeat(20)}` as const;
+const FORMER_DEPOSITORY = `0x${"0f".repeat(20)}` as const;
 
-function withdrawalIs(
+function setWithdrawal(
   status: "pending" | "executed" | "expired",
   formerDepositories: readonly string[] = [],
 ): void {
@@ -213,7 +213,7 @@ test.each([
     { kind: "transfer", from: address, to: ownerAlias, tokenId: hubTokenId(chain, USDC), amount: 50n },
   ],
 ] as const)("a withdrawal that is %s settles on the hub, with its own key", async (status, code, action) => {
-  withdrawalIs(status);
+  setWithdrawal(status);
   world.recordedWithdrawals.set(address, word("77"));
   const { body, status: http } = await world.post("depository-withdrawals", {
     chainId: "origin",
@@ -234,7 +234,7 @@ test.each([
 });
 
 test("a pending withdrawal is reported, and nothing is signed", async () => {
-  withdrawalIs("pending");
+  setWithdrawal("pending");
   const { body } = await world.post("depository-withdrawals", {
     chainId: "origin",
     withdrawal: PAYLOAD,
@@ -250,7 +250,7 @@ test("a pending withdrawal is reported, and nothing is signed", async () => {
 
 const hubWithdrawal = { ...withdrawalFields, settlementChainId: "hub", expectedAmount: "50" };
 
-async function authorized(changes: Record<string, string> = {}): Promise<Hex> {
+async function signAuthorization(changes: Record<string, string> = {}): Promise<Hex> {
   const digest = ownerAuthorizationDigest({
     operation: "withdrawal",
     chainId: "origin",
@@ -273,7 +273,7 @@ test("a withdrawal that its owner signed and the balance covers is reserved", as
   world.balances.set(`${ownerAlias}:${hubTokenId(chain, USDC)}`, 50n);
   const { status, body } = await world.post("withdrawal-initiation", {
     ...hubWithdrawal,
-    signature: await authorized(),
+    signature: await signAuthorization(),
   });
   expect(status).toBe(200);
   expect(body.message).toEqual({ data: hubWithdrawal, result: { withdrawalAddress: address } });
@@ -297,7 +297,7 @@ test.each([
   world.balances.set(`${ownerAlias}:${hubTokenId(chain, USDC)}`, 50n);
   const { status, body } = await world.post("withdrawal-initiation", {
     ...hubWithdrawal,
-    signature: await authorized(changes),
+    signature: await signAuthorization(changes),
   });
   expect([status, body.code, body.field]).toEqual([400, "rejected", "signature"]);
 });
@@ -306,7 +306,7 @@ test("a withdrawal above the owner's balance is not reserved", async () => {
   world.balances.set(`${ownerAlias}:${hubTokenId(chain, USDC)}`, 49n);
   const { body } = await world.post("withdrawal-initiation", {
     ...hubWithdrawal,
-    signature: await authorized(),
+    signature: await signAuthorization(),
   });
   expect(body.code).toBe("rejected");
 });
@@ -358,29 +358,29 @@ test("lists chains by name, family and depository without revealing their nodes"
 });
 
 test("returns the amount of a withdrawal from a former depository that expired unused", async () => {
-  const fromFormer = withdrawalAddress(chain, {
-    depository: FORMER,
+  const formerAddress = withdrawalAddress(chain, {
+    depository: FORMER_DEPOSITORY,
     currency: USDC,
     recipient: RECIPIENT,
     ownerAlias,
     nonce: word("66"),
   });
-  withdrawalIs("expired", [`0x${"0e".repeat(20)}`, FORMER]);
-  const ask = async () =>
+  setWithdrawal("expired", [`0x${"0e".repeat(20)}`, FORMER_DEPOSITORY]);
+  const post = async () =>
     await world.post("depository-withdrawals", {
       chainId: "origin",
       withdrawal: PAYLOAD,
       withdrawalAddressRequest: withdrawalFields,
     });
-  expect((await ask()).body.code).toBe("rejected");
-  world.recordedWithdrawals.set(fromFormer, word("77"));
-  const { body, status } = await ask();
+  expect((await post()).body.code).toBe("rejected");
+  world.recordedWithdrawals.set(formerAddress, word("77"));
+  const { body, status } = await post();
   expect(status).toBe(200);
-  expect(body.message.result).toEqual({ withdrawalId: word("77"), depository: FORMER, status: 2 });
+  expect(body.message.result).toEqual({ withdrawalId: word("77"), depository: FORMER_DEPOSITORY, status: 2 });
   expect(body.execution.actions.map((action: Hex) => decodeHubAction(action))).toEqual([
     {
       kind: "transfer",
-      from: fromFormer,
+      from: formerAddress,
       to: ownerAlias,
       tokenId: hubTokenId(chain, USDC),
       amount: 50n,

@@ -22,12 +22,12 @@ import type { Answer, OracleWorld } from "../../support/oracle-world.ts";
 // Property tests of the invariants, for any deposits, payments, requests and faults.
 
 const world = await startOracleWorld();
-const other = await startOracleWorld({
+const otherOracle = await startOracleWorld({
   signer: oracleSigner(1),
   origin: world.origin,
   destination: world.destination,
 });
-afterAll(async () => await Promise.all([world.close(), other.close()]));
+afterAll(async () => await Promise.all([world.close(), otherOracle.close()]));
 beforeEach(() => {
   for (const chain of [world.origin, world.destination]) {
     chain.depositsOf.clear();
@@ -61,7 +61,7 @@ const formats: readonly ((id: Hex32) => string)[] = [
   (id) => ` ${id}`,
 ];
 
-async function mustRecover(
+async function expectSignedBy(
   world_: OracleWorld,
   { body }: Answer,
   kind?: "solverFill" | "solverRefund",
@@ -86,9 +86,9 @@ test("(a) (d) (f): no set of requests, in any format, mints more than was deposi
     maxLength: 6,
   });
   await fc.assert(
-    fc.asyncProperty(fc.tuple(deposits, deposits, deposits), requests, async (held, wanted) => {
+    fc.asyncProperty(fc.tuple(deposits, deposits, deposits), requests, async (depositLists, requestList) => {
       const received = new Map<bigint, bigint>();
-      for (const [n, list] of held.entries()) {
+      for (const [n, list] of depositLists.entries()) {
         world.origin.addDeposits(word(byte(n + 1)), list);
         for (const { currency, amount } of list) {
           const tokenId = hubTokenId({ name: "origin", vmType: "ethereum-vm" }, currency);
@@ -97,20 +97,21 @@ test("(a) (d) (f): no set of requests, in any format, mints more than was deposi
       }
       // The hub performs only one execution per key.
       const executions = new Map<string, Hex[]>();
-      for (const [n, format] of wanted) {
+      for (const [n, format] of requestList) {
         const request = { chainId: "origin", transactionId: format(word(byte(n + 1))) };
         const answers = [
           await world.post("depository-deposits", request),
-          await other.post("depository-deposits", request),
+          await otherOracle.post("depository-deposits", request),
         ];
-        const [mine, theirs] = answers;
-        if (mine === undefined || theirs === undefined) throw new Error("expected two queried oracles");
-        expect(mine.status).toBe(theirs.status);
-        if (mine.status !== 200) continue;
-        expect(payloadOf(mine)).toBe(payloadOf(theirs));
-        await mustRecover(world, mine);
-        await mustRecover(other, theirs);
-        const { execution } = mine.body;
+        const [answer, otherAnswer] = answers;
+        if (answer === undefined || otherAnswer === undefined)
+          throw new Error("expected two queried oracles");
+        expect(answer.status).toBe(otherAnswer.status);
+        if (answer.status !== 200) continue;
+        expect(payloadOf(answer)).toBe(payloadOf(otherAnswer));
+        await expectSignedBy(world, answer);
+        await expectSignedBy(otherOracle, otherAnswer);
+        const { execution } = answer.body;
         if (execution !== undefined) executions.set(execution.idempotencyKey, execution.actions);
       }
       const minted = new Map<bigint, bigint>();
@@ -136,9 +137,9 @@ const transfers = fc.array(
 
 test("(b): an attested fill was paid to the last unit, with each transfer counted for one payment", async () => {
   await fc.assert(
-    fc.asyncProperty(payments, transfers, async (wanted, made) => {
+    fc.asyncProperty(payments, transfers, async (required, transferred) => {
       const order = anOrder((draft) => {
-        draft.output.payments = wanted.map(([recipient, currency, minimum]) => ({
+        draft.output.payments = required.map(([recipient, currency, minimum]) => ({
           recipient,
           currency,
           minimumAmount: minimum.toString(),
@@ -146,7 +147,7 @@ test("(b): an attested fill was paid to the last unit, with each transfer counte
         }));
       });
       const request = await aFill(world, order);
-      world.destination.addPayment(FILL_TX, made);
+      world.destination.addPayment(FILL_TX, transferred);
       const total = (
         list: readonly (readonly [string, string, bigint])[],
         to: string,
@@ -154,11 +155,11 @@ test("(b): an attested fill was paid to the last unit, with each transfer counte
       ): bigint =>
         list.filter(([r, c]) => r === to && c === token).reduce((sum, [, , amount]) => sum + amount, 0n);
       const isPaid = recipients.every((to) =>
-        currencies.every((token) => total(made, to, token) >= total(wanted, to, token)),
+        currencies.every((token) => total(transferred, to, token) >= total(required, to, token)),
       );
       const answer = await world.post("solver-fills", request);
       expect(answer.status).toBe(isPaid ? 200 : 400);
-      if (isPaid) await mustRecover(world, answer, "solverFill");
+      if (isPaid) await expectSignedBy(world, answer, "solverFill");
     }),
     { numRuns: RUNS },
   );
@@ -203,7 +204,7 @@ test("(e): a read that fails, finds nothing or is not final never leads to a sig
       fc.constantFrom("deposit", "fill", "refund"),
       fc.nat(1),
       fc.constantFrom(...kinds),
-      async (what, which, kind) => {
+      async (route, failingRead, kind) => {
         const fill = await aFill(world);
         const refund = await aRefund(world);
         const evidence = {
@@ -215,22 +216,22 @@ test("(e): a read that fails, finds nothing or is not final never leads to a sig
           // Either the first or the second read fails.
           let reads = 0;
           const trouble = async () => {
-            if (reads++ === (what === "deposit" ? 0 : which))
+            if (reads++ === (route === "deposit" ? 0 : failingRead))
               throw new RpcFault({ kind: "network", method: "any", reason: "gone" });
           };
           world.origin.trouble = trouble;
           world.destination.trouble = trouble;
-        } else if (what === "deposit" || which === 0)
+        } else if (route === "deposit" || failingRead === 0)
           world.origin.depositsOf.set(DEPOSIT_TX, evidence as never);
         else {
-          const chain = what === "fill" ? world.destination : world.origin;
+          const chain = route === "fill" ? world.destination : world.origin;
           for (const id of chain.paymentsOf.keys()) chain.paymentsOf.set(id, () => evidence as never);
         }
         const before = world.signatures.count;
         const answer =
-          what === "deposit"
+          route === "deposit"
             ? await world.post("depository-deposits", { chainId: "origin", transactionId: DEPOSIT_TX })
-            : what === "fill"
+            : route === "fill"
               ? await world.post("solver-fills", fill)
               : await world.post("solver-refunds", refund);
         world.origin.trouble = undefined;

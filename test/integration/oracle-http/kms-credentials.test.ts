@@ -38,7 +38,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function refused(changes: Record<string, string>): Promise<string> {
+async function startError(changes: Record<string, string>): Promise<string> {
   const oracle = startOracle({ ...env, AWS_KMS_SIGNER_KEY_REGION: kms.region, ...changes });
   const timer = setTimeout(() => void oracle.stop(), 15_000);
   expect(await oracle.ended).toBe(1);
@@ -65,13 +65,13 @@ test("uses AWS region, endpoint and credentials that are only in the secrets fol
 }, 30_000);
 
 test("missing credentials are reported as missing", async () => {
-  expect(await refused({ AWS_ENDPOINT_URL_KMS: kms.url })).toContain("(no-credentials)");
+  expect(await startError({ AWS_ENDPOINT_URL_KMS: kms.url })).toContain("(no-credentials)");
 }, 30_000);
 
 test.each(["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])(
   "credentials with only %s count as missing",
   async (name) => {
-    expect(await refused({ AWS_ENDPOINT_URL_KMS: kms.url, [name]: "half" })).toMatch(
+    expect(await startError({ AWS_ENDPOINT_URL_KMS: kms.url, [name]: "half" })).toMatch(
       new RegExp(`is required with ${name}\\b`),
     );
   },

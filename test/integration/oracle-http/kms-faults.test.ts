@@ -41,21 +41,21 @@ async function aWorld(options: OracleWorldOptions = {}): Promise<OracleWorld> {
   return world;
 }
 
-const ask = async (world: OracleWorld, more: object = {}): Promise<Answer> =>
-  await world.post("depository-deposits", { chainId: "origin", transactionId: DEPOSIT_TX, ...more });
+const post = async (world: OracleWorld, options: object = {}): Promise<Answer> =>
+  await world.post("depository-deposits", { chainId: "origin", transactionId: DEPOSIT_TX, ...options });
 
 /** The number of signatures in one answer: two messages and one execution. */
 const SIGNATURES = 3;
 
-function mustBeUnavailable({ status, body, headers, text }: Answer): void {
+function expectUnavailable({ status, body, headers, text }: Answer): void {
   expect([status, body.code]).toEqual([503, "upstream_unavailable"]);
   expect(headers.get("retry-after")).toBe("1");
   // The error contains no part of the signed message, and nothing about the key or its location.
   expect(text).not.toMatch(/0x[0-9a-f]{64}|signature|arn:|KMS|[0-9a-f]{8}-[0-9a-f]{4}-|127\.0\.0\.1/i);
 }
 
-async function mustSign(world: OracleWorld): Promise<void> {
-  const { status, body } = await ask(world);
+async function expectSigned(world: OracleWorld): Promise<void> {
+  const { status, body } = await post(world);
   expect(status).toBe(200);
   expect(await executionSigners(body.execution)).toEqual([signer.address]);
   expect(body.messages).toHaveLength(2);
@@ -87,11 +87,11 @@ test.each(faults)(
   "a key service that is %s causes 503, and signing continues afterwards",
   async (_, fault) => {
     const world = await aWorld();
-    await mustSign(world);
+    await expectSigned(world);
     failAfter(0, fault);
-    mustBeUnavailable(await ask(world));
+    expectUnavailable(await post(world));
     kms.onCall(undefined);
-    await mustSign(world);
+    await expectSigned(world);
   },
 );
 
@@ -99,7 +99,7 @@ test.each([1, 2])("returns no signature if the service fails after %i of three",
   const world = await aWorld();
   const before = world.signatures.count;
   failAfter(passed, { kind: "answer", fields: { Signature: undefined } });
-  mustBeUnavailable(await ask(world));
+  expectUnavailable(await post(world));
   // The oracle tried to make all three signatures, but only `passed` succeeded.
   await expect.poll(() => world.signatures.count - before).toBe(SIGNATURES);
   expect(kms.calls("Sign")).toBe(SIGNATURES);
@@ -108,41 +108,41 @@ test.each([1, 2])("returns no signature if the service fails after %i of three",
 test("never returns a signature that another key made", async () => {
   const world = await aWorld();
   kms.setAlias("oracle", kms.importKey(privateKey(1)));
-  mustBeUnavailable(await ask(world));
+  expectUnavailable(await post(world));
   kms.setAlias("oracle", key);
-  await mustSign(world);
+  await expectSigned(world);
 });
 
 test("a disabled or removed key causes 503 until it is back", async () => {
   const world = await aWorld();
   key.state = "Disabled";
-  mustBeUnavailable(await ask(world));
+  expectUnavailable(await post(world));
   key.state = "Enabled";
   key.denied.add("Sign");
-  mustBeUnavailable(await ask(world));
+  expectUnavailable(await post(world));
   key.denied.clear();
-  await mustSign(world);
+  await expectSigned(world);
 });
 
 test("when the key service is down, signing requests get 503 and others are answered", async () => {
   const world = await aWorld();
   await kms.stop();
-  mustBeUnavailable(await ask(world));
+  expectUnavailable(await post(world));
   expect((await world.get("/chains/v1")).status).toBe(200);
   world.origin.addDeposits(DEPOSIT_TX, []);
-  expect((await ask(world)).status).toBe(200);
+  expect((await post(world)).status).toBe(200);
 });
 
 test("an oracle without its key returns its peers' signatures and signs nothing itself", async () => {
   const origin = new FakeChain(aChain("origin", 1));
   const addresses = [0, 1, 2].map((n) => oracleSigner(n).address);
-  const list = { origin, signers: new Set(addresses), threshold: 2 };
+  const quorumOptions = { origin, signers: new Set(addresses), threshold: 2 };
   const peers = await Promise.all(
-    [1, 2].map(async (n) => await aWorld({ ...list, signer: oracleSigner(n) })),
+    [1, 2].map(async (n) => await aWorld({ ...quorumOptions, signer: oracleSigner(n) })),
   );
-  const world = await aWorld({ ...list, peers: peers.map(({ url }) => url) });
+  const world = await aWorld({ ...quorumOptions, peers: peers.map(({ url }) => url) });
   key.state = "Disabled";
-  const { status, body } = await ask(world, { requestPeerSignatures: true, requireThreshold: true });
+  const { status, body } = await post(world, { requestPeerSignatures: true, requireThreshold: true });
   expect([status, body.quorum.signers]).toEqual([200, 2]);
   expect(["failed", "pending"]).toContain(body.quorum.local);
   expect(await executionSigners(body.execution)).toEqual(addresses.slice(1).toSorted());
@@ -153,24 +153,24 @@ test("an oracle without its key returns its peers' signatures and signs nothing 
 test("does not count an oracle toward the quorum while its key alias points to a peer's key", async () => {
   const origin = new FakeChain(aChain("origin", 1));
   const addresses = [0, 1, 2].map((n) => oracleSigner(n).address).toSorted();
-  const list = { origin, signers: new Set(addresses), threshold: 3 };
+  const quorumOptions = { origin, signers: new Set(addresses), threshold: 3 };
   const peers = await Promise.all(
-    [1, 2].map(async (n) => await aWorld({ ...list, signer: oracleSigner(n) })),
+    [1, 2].map(async (n) => await aWorld({ ...quorumOptions, signer: oracleSigner(n) })),
   );
-  const world = await aWorld({ ...list, peers: peers.map(({ url }) => url) });
-  const together = { requestPeerSignatures: true };
+  const world = await aWorld({ ...quorumOptions, peers: peers.map(({ url }) => url) });
+  const withPeers = { requestPeerSignatures: true };
   // Only two keys sign, because two oracles use the same one, so there is no quorum of three.
   kms.setAlias("oracle", kms.importKey(privateKey(1)));
-  const without = await ask(world, together);
-  expect([without.status, without.body.quorum.signers]).toEqual([200, 2]);
-  expect(await executionSigners(without.body.execution)).toEqual(
+  const answer = await post(world, withPeers);
+  expect([answer.status, answer.body.quorum.signers]).toEqual([200, 2]);
+  expect(await executionSigners(answer.body.execution)).toEqual(
     addresses.filter((address) => address !== signer.address),
   );
-  const strict = await ask(world, { ...together, requireThreshold: true });
+  const strict = await post(world, { ...withPeers, requireThreshold: true });
   expect([strict.status, strict.body.code]).toEqual([409, "quorum_not_reached"]);
 
   kms.setAlias("oracle", key);
-  const { status, body } = await ask(world, { ...together, requireThreshold: true });
+  const { status, body } = await post(world, { ...withPeers, requireThreshold: true });
   expect([status, body.quorum.signers]).toEqual([200, 3]);
   expect(await executionSigners(body.execution)).toEqual(addresses);
 });

@@ -18,7 +18,7 @@ import type { Answer, OracleWorld, OracleWorldOptions } from "../../support/orac
 // Oracles sign a wallet's nonce mapping for the hub.
 
 const MAPPING = account("e5");
-const exchange = aHyperliquidChain("hyper", 1337);
+const hyperliquidChain = aHyperliquidChain("hyper", 1337);
 const wallet = privateKeyToAccount(privateKey(500));
 const stranger = privateKeyToAccount(privateKey(501));
 const order = word("0d");
@@ -26,7 +26,7 @@ const order = word("0d");
 const worlds: OracleWorld[] = [];
 async function aWorld(options: OracleWorldOptions = {}): Promise<OracleWorld> {
   const world = await startOracleWorld({
-    otherChains: [exchange],
+    otherChains: [hyperliquidChain],
     ...options,
     hub: { genericMappingAddress: MAPPING, ...options.hub },
   });
@@ -92,7 +92,7 @@ async function request(changes: Readonly<Record<string, unknown>> = {}, signatur
   };
 }
 
-async function ask(world: OracleWorld, body: object): Promise<Answer> {
+async function post(world: OracleWorld, body: object): Promise<Answer> {
   return await world.post("signatures/nonce-mapping", body, {}, "v2");
 }
 
@@ -113,11 +113,11 @@ async function signersOf({ body: { genericMapping } }: Answer): Promise<string[]
   );
 }
 
-const face = ({ status, body }: Answer) => [status, body.code, body.field];
+const summaryOf = ({ status, body }: Answer) => [status, body.code, body.field];
 
 test("signs a wallet's signed mapping as an entry of its account on the hub", async () => {
   const world = await aWorld();
-  const answer = await ask(world, await request());
+  const answer = await post(world, await request());
   expect(answer.status, answer.text).toBe(200);
   const { signatures, ...entry } = answer.body.genericMapping;
   expect(entry).toEqual(nonceMappingEntry("hyper", signedMapping));
@@ -126,16 +126,16 @@ test("signs a wallet's signed mapping as an entry of its account on the hub", as
   expect(await signersOf(answer)).toEqual([world.signer.address]);
   expect(answer.body.quorum).toEqual({ signers: 1, threshold: 1, local: "ok" });
   // A wallet address in lowercase leads to the same bytes.
-  const lowered = await ask(world, await request({ wallet: signedMapping.wallet.toLowerCase() }));
+  const lowered = await post(world, await request({ wallet: signedMapping.wallet.toLowerCase() }));
   expect(lowered.body.genericMapping).toEqual(answer.body.genericMapping);
 });
 
 test("combines the oracles' signatures that the hub requires, in ascending order", async () => {
-  const [first, other] = [oracleSigner(0), oracleSigner(1)];
-  const signers = new Set([first.address, other.address]);
-  const peer = await aWorld({ signer: other });
+  const [first, otherSigner] = [oracleSigner(0), oracleSigner(1)];
+  const signers = new Set([first.address, otherSigner.address]);
+  const peer = await aWorld({ signer: otherSigner });
   const world = await aWorld({ signer: first, signers, threshold: 2, peers: [peer.url] });
-  const answer = await ask(world, { ...(await request()), requestPeerSignatures: true });
+  const answer = await post(world, { ...(await request()), requestPeerSignatures: true });
   expect(answer.status, answer.text).toBe(200);
   expect(await signersOf(answer)).toEqual([...signers].toSorted());
   expect(answer.body.quorum).toMatchObject({ signers: 2, threshold: 2 });
@@ -143,11 +143,11 @@ test("combines the oracles' signatures that the hub requires, in ascending order
 
 test("a peer with another mapping or hub adds nothing", async () => {
   for (const hub of [{ genericMappingAddress: account("e6") }, { chainId: 5 }]) {
-    const [first, other] = [oracleSigner(0), oracleSigner(1)];
-    const signers = new Set([first.address, other.address]);
-    const peer = await aWorld({ signer: other, hub });
+    const [first, otherSigner] = [oracleSigner(0), oracleSigner(1)];
+    const signers = new Set([first.address, otherSigner.address]);
+    const peer = await aWorld({ signer: otherSigner, hub });
     const world = await aWorld({ signer: first, signers, threshold: 2, peers: [peer.url] });
-    const answer = await ask(world, { ...(await request()), requestPeerSignatures: true });
+    const answer = await post(world, { ...(await request()), requestPeerSignatures: true });
     expect(await signersOf(answer)).toEqual([first.address]);
   }
 });
@@ -164,21 +164,25 @@ test.each<[string, () => Promise<Hex>]>([
   ["in a domain with another version", async () => await sign({}, { version: "1" })],
 ])("a signature %s is refused, and nothing is signed", async (_what, signature) => {
   const world = await aWorld();
-  const answer = await ask(world, await request({}, await signature()));
-  expect(face(answer)).toEqual([400, "rejected", "signature"]);
+  const answer = await post(world, await request({}, await signature()));
+  expect(summaryOf(answer)).toEqual([400, "rejected", "signature"]);
   expect(world.signatures.count).toBe(0);
 });
 
 test("accepts only one format of a signature", async () => {
   const world = await aWorld();
-  const good = await sign();
-  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-  const s = order - BigInt(`0x${good.slice(66, 130)}`);
-  const flipped = good.endsWith("1b") ? "1c" : "1b";
-  const high: Hex = `${good.slice(0, 66) as Hex}${s.toString(16).padStart(64, "0")}${flipped}`;
-  const low: Hex = `${good.slice(0, 130) as Hex}${good.endsWith("1b") ? "00" : "01"}`;
-  for (const signature of [high, low])
-    expect(face(await ask(world, await request({}, signature)))).toEqual([400, "rejected", "signature"]);
+  const lowS = await sign();
+  const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+  const s = curveOrder - BigInt(`0x${lowS.slice(66, 130)}`);
+  const flipped = lowS.endsWith("1b") ? "1c" : "1b";
+  const highS: Hex = `${lowS.slice(0, 66) as Hex}${s.toString(16).padStart(64, "0")}${flipped}`;
+  const otherV: Hex = `${lowS.slice(0, 130) as Hex}${lowS.endsWith("1b") ? "00" : "01"}`;
+  for (const signature of [highS, otherV])
+    expect(summaryOf(await post(world, await request({}, signature)))).toEqual([
+      400,
+      "rejected",
+      "signature",
+    ]);
 });
 
 test.each<[string, Readonly<Record<string, unknown>>, string, string]>([
@@ -197,12 +201,12 @@ test.each<[string, Readonly<Record<string, unknown>>, string, string]>([
   ["a signature cut short", { signature: "0x12" }, "invalid_request", "signature"],
 ])("%s is refused", async (_what, changes, code, field) => {
   const world = await aWorld();
-  expect(face(await ask(world, await request(changes)))).toEqual([400, code, field]);
+  expect(summaryOf(await post(world, await request(changes)))).toEqual([400, code, field]);
   expect(world.signatures.count).toBe(0);
 });
 
 test("a hub without a mapping contract stores no mappings", async () => {
-  const world = await startOracleWorld({ otherChains: [exchange] });
+  const world = await startOracleWorld({ otherChains: [hyperliquidChain] });
   worlds.push(world);
-  expect(face(await ask(world, await request()))).toEqual([400, "not_found", "walletChainId"]);
+  expect(summaryOf(await post(world, await request()))).toEqual([400, "not_found", "walletChainId"]);
 });

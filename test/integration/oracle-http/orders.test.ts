@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const face = ({ status, body }: Answer) => [status, body.code, body.field];
+const summaryOf = ({ status, body }: Answer) => [status, body.code, body.field];
 type FillRequest = Awaited<ReturnType<typeof aFill>>;
 
 async function fillOf(editOrder?: (order: EditableOrder) => void, edit?: (request: FillRequest) => void) {
@@ -92,7 +92,7 @@ test.each<[string, (order: EditableOrder) => void, string, string]>([
   const hashable = !code.startsWith("not") && !field.includes("recipient") ? order : anOrder();
   const request = { ...(await aFill(world)), order, orderSignature: await signOrder(solver, hashable) };
   const before = world.origin.readCount;
-  expect(face(await world.post("solver-fills", request))).toEqual([400, code, field]);
+  expect(summaryOf(await world.post("solver-fills", request))).toEqual([400, code, field]);
   expect(world.origin.readCount).toBe(before);
 });
 
@@ -119,10 +119,14 @@ test.each<[string, readonly (string | number)[], unknown]>([
 });
 
 /** A copy of `json` with another value at this path. */
-function withValue(json: unknown, [key, ...rest]: readonly (string | number)[], value: unknown): unknown {
+function withValue(
+  json: unknown,
+  [key, ...innerPath]: readonly (string | number)[],
+  value: unknown,
+): unknown {
   if (key === undefined) return value;
   const inner = (json as Readonly<Record<string | number, unknown>>)[key];
-  const changed = withValue(inner, rest, value);
+  const changed = withValue(inner, innerPath, value);
   return Array.isArray(json)
     ? (json as unknown[]).with(Number(key), changed)
     : { ...(json as object), [key]: changed };
@@ -131,46 +135,48 @@ function withValue(json: unknown, [key, ...rest]: readonly (string | number)[], 
 test("requires a canonical signature by the solver over this order", async () => {
   const order = anOrder();
   const stranger = await signOrder(rawKeySigner(word("55")), order);
-  expect(face(await fillOf(undefined, (r) => (r.orderSignature = stranger)))).toEqual([
+  expect(summaryOf(await fillOf(undefined, (r) => (r.orderSignature = stranger)))).toEqual([
     400,
     "rejected",
     "orderSignature",
   ]);
-  const other = await signOrder(
+  const otherSignature = await signOrder(
     solver,
     anOrder((o) => (o.salt = word("08"))),
   );
-  expect(face(await fillOf(undefined, (r) => (r.orderSignature = other)))[1]).toBe("rejected");
+  expect(summaryOf(await fillOf(undefined, (r) => (r.orderSignature = otherSignature)))[1]).toBe("rejected");
 
   // The same signature with s in the upper half: mathematically valid, but with different bytes.
-  const n = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-  const good = await signOrder(solver, order);
-  const s = (n - BigInt(`0x${good.slice(66, 130)}`)).toString(16).padStart(64, "0");
-  const v = good.endsWith("1b") ? "1c" : "1b";
-  const highS = `${good.slice(0, 66)}${s}${v}` as const;
-  expect(face(await fillOf(undefined, (r) => (r.orderSignature = highS as typeof good)))[1]).toBe("rejected");
+  const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+  const validSignature = await signOrder(solver, order);
+  const s = (curveOrder - BigInt(`0x${validSignature.slice(66, 130)}`)).toString(16).padStart(64, "0");
+  const v = validSignature.endsWith("1b") ? "1c" : "1b";
+  const highS = `${validSignature.slice(0, 66)}${s}${v}` as const;
+  expect(
+    summaryOf(await fillOf(undefined, (r) => (r.orderSignature = highS as typeof validSignature)))[1],
+  ).toBe("rejected");
   expect(
     (
       await fillOf(
         undefined,
-        (r) => (r.orderSignature = good.toUpperCase().replace("0X", "0x") as typeof good),
+        (r) => (r.orderSignature = validSignature.toUpperCase().replace("0X", "0x") as typeof validSignature),
       )
     ).status,
   ).toBe(200);
 });
 
 test("requires that every input of the order is claimed exactly once, and no deposit twice", async () => {
-  expect(face(await fillOf(undefined, (r) => (r.inputs = [])))[1]).toBe("invalid_request");
-  expect(face(await fillOf(secondInput, (r) => r.inputs.pop()))[1]).toBe("invalid_request");
+  expect(summaryOf(await fillOf(undefined, (r) => (r.inputs = [])))[1]).toBe("invalid_request");
+  expect(summaryOf(await fillOf(secondInput, (r) => r.inputs.pop()))[1]).toBe("invalid_request");
   expect(
-    face(
+    summaryOf(
       await fillOf(secondInput, (r) =>
         r.inputs.forEach((i) => (i.onchainId = onchainId("origin", DEPOSIT_TX, "0"))),
       ),
     ),
   ).toEqual([400, "invalid_request", "inputs"]);
   expect(
-    face(
+    summaryOf(
       await fillOf(undefined, (r) =>
         r.inputs.push({ transactionId: DEPOSIT_TX, onchainId: word("99"), inputIndex: 0 }),
       ),
@@ -178,18 +184,20 @@ test("requires that every input of the order is claimed exactly once, and no dep
   ).toBe("invalid_request");
   for (const inputIndex of [1, 7, 2 ** 32 - 1])
     expect(
-      face(await fillOf(undefined, (r) => r.inputs.forEach((i) => (i.inputIndex = inputIndex)))),
+      summaryOf(await fillOf(undefined, (r) => r.inputs.forEach((i) => (i.inputIndex = inputIndex)))),
     ).toEqual([400, "invalid_request", "inputs[0].inputIndex"]);
   for (const inputIndex of [-1, 0.5, 2 ** 32, "0"])
     expect(
-      face(await fillOf(undefined, (r) => r.inputs.forEach((i) => (i.inputIndex = inputIndex as number))))[1],
+      summaryOf(
+        await fillOf(undefined, (r) => r.inputs.forEach((i) => (i.inputIndex = inputIndex as number))),
+      )[1],
     ).toBe("invalid_request");
 });
 
 test("on-chain ids that differ only in case are the same deposit", async () => {
   const upper = (text: string): string => text.toUpperCase().replace("0X", "0x");
   expect(
-    face(
+    summaryOf(
       await fillOf(secondInput, (r) => {
         const [first, second] = r.inputs;
         if (first && second) second.onchainId = upper(first.onchainId);
@@ -201,17 +209,17 @@ test("on-chain ids that differ only in case are the same deposit", async () => {
 test("a deposit pays an input only with that order's id, in that currency, on that chain", async () => {
   const request = await aFill(world);
   const depositId = orderIdFor(request.order);
-  const deposited = (deposit: object) => world.origin.addDeposits(DEPOSIT_TX, [{ depositId, ...deposit }]);
+  const setDeposit = (deposit: object) => world.origin.addDeposits(DEPOSIT_TX, [{ depositId, ...deposit }]);
 
-  deposited({ depositId: word("44") });
-  expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
-  deposited({ depositId: undefined });
-  expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
-  deposited({ currency: NATIVE });
-  expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
-  deposited({ index: "5" });
-  expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
-  deposited({});
+  setDeposit({ depositId: word("44") });
+  expect(summaryOf(await world.post("solver-fills", request))[1]).toBe("rejected");
+  setDeposit({ depositId: undefined });
+  expect(summaryOf(await world.post("solver-fills", request))[1]).toBe("rejected");
+  setDeposit({ currency: NATIVE });
+  expect(summaryOf(await world.post("solver-fills", request))[1]).toBe("rejected");
+  setDeposit({ index: "5" });
+  expect(summaryOf(await world.post("solver-fills", request))[1]).toBe("rejected");
+  setDeposit({});
   expect((await world.post("solver-fills", request)).status).toBe(200);
 });
 
@@ -230,7 +238,7 @@ test("deposits of two currencies with one id stay separate: each input names the
 
 test("the difference between input and deposit is exact, and is truncated toward zero whether positive or negative", async () => {
   // If the settlement key is derived from the deposits, a fill may be lower than requested.
-  const byDeposits = await startOracleWorld({ hub: { settlementKey: "deposits" } });
+  const depositKeyed = await startOracleWorld({ hub: { settlementKey: "deposits" } });
   const order = anOrder((o) => {
     secondInput(o);
     o.inputs.forEach((input, i) => {
@@ -238,114 +246,118 @@ test("the difference between input and deposit is exact, and is truncated toward
       input.payment.weight = i === 0 ? "2" : "1";
     });
   });
-  const request = await aFill(byDeposits, order);
+  const request = await aFill(depositKeyed, order);
   const depositId = orderIdFor(order);
   const difference = async (first: bigint, second: bigint) => {
-    byDeposits.origin.addDeposits(DEPOSIT_TX, [
+    depositKeyed.origin.addDeposits(DEPOSIT_TX, [
       { depositId, amount: first },
       { depositId, amount: second },
     ]);
-    const { body } = await byDeposits.post("solver-fills", request);
+    const { body } = await depositKeyed.post("solver-fills", request);
     return body.message.result["totalWeightedInputPaymentBpsDiff"] as string;
   };
   expect(await difference(1n, 2n)).toBe("333333333333333333");
   expect(await difference(1n, 0n)).toBe("-333333333333333333");
   expect(await difference(1n, 2n ** 190n + 1n)).toBe(((2n ** 190n * 10n ** 18n) / 3n).toString());
   // The value exceeds the range of the message's field.
-  byDeposits.origin.addDeposits(DEPOSIT_TX, [
+  depositKeyed.origin.addDeposits(DEPOSIT_TX, [
     { depositId, amount: 2n ** 250n },
     { depositId, amount: 1n },
   ]);
-  expect(face(await byDeposits.post("solver-fills", request))[1]).toBe("rejected");
-  await byDeposits.close();
+  expect(summaryOf(await depositKeyed.post("solver-fills", request))[1]).toBe("rejected");
+  await depositKeyed.close();
 });
 
 test("requires the sum of the payments to one recipient in one currency, so that one transfer cannot satisfy two of them", async () => {
-  const twice = anOrder((o) => {
-    o.output.payments.push({ ...(o.output.payments[0] ?? never()), minimumAmount: "10" });
+  const twoPayments = anOrder((o) => {
+    o.output.payments.push({ ...(o.output.payments[0] ?? throwNoPayment()), minimumAmount: "10" });
   });
-  const request = await aFill(world, twice);
+  const request = await aFill(world, twoPayments);
   world.destination.addPayment(FILL_TX, [[RECIPIENT, USDC, 999n]]);
-  expect(face(await world.post("solver-fills", request))).toEqual([400, "rejected", "fill.transactionId"]);
+  expect(summaryOf(await world.post("solver-fills", request))).toEqual([
+    400,
+    "rejected",
+    "fill.transactionId",
+  ]);
   world.destination.addPayment(FILL_TX, [[RECIPIENT, USDC, 1_000n]]);
   expect((await world.post("solver-fills", request)).status).toBe(200);
 });
 
 test("recipients that differ only in case are one recipient", async () => {
   const recipient = `0x${"Ab".repeat(20)}`;
-  const twice = anOrder((o) => {
-    const payment = o.output.payments[0] ?? never();
+  const twoPayments = anOrder((o) => {
+    const payment = o.output.payments[0] ?? throwNoPayment();
     o.output.payments = [
       { ...payment, recipient },
       { ...payment, recipient: recipient.toLowerCase() },
     ];
   });
-  const request = await aFill(world, twice);
+  const request = await aFill(world, twoPayments);
   world.destination.addPayment(FILL_TX, [[recipient.toLowerCase(), USDC, 990n]]);
-  expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
+  expect(summaryOf(await world.post("solver-fills", request))[1]).toBe("rejected");
 });
 
 test("requires a fill to pay enough, in the right currency, to the right recipient, in time, and after its deposit", async () => {
   const request = await aFill(world);
-  const filled = async (to: string, currency: string, amount: bigint, at = 2_000n) => {
-    world.destination.addPayment(FILL_TX, [[to, currency, amount]], at);
+  const outcomeOf = async (to: string, currency: string, amount: bigint, paidAt = 2_000n) => {
+    world.destination.addPayment(FILL_TX, [[to, currency, amount]], paidAt);
     const { status, body } = await world.post("solver-fills", request);
     return status === 200 ? "ok" : body.code;
   };
-  expect(await filled(RECIPIENT, USDC, 989n)).toBe("rejected");
-  expect(await filled(RECIPIENT, NATIVE, 990n)).toBe("rejected");
-  expect(await filled(USER, USDC, 990n)).toBe("rejected");
-  expect(await filled(RECIPIENT, USDC, 990n, 5_001n)).toBe("rejected");
-  expect(await filled(RECIPIENT, USDC, 990n, 5_000n)).toBe("ok");
+  expect(await outcomeOf(RECIPIENT, USDC, 989n)).toBe("rejected");
+  expect(await outcomeOf(RECIPIENT, NATIVE, 990n)).toBe("rejected");
+  expect(await outcomeOf(USER, USDC, 990n)).toBe("rejected");
+  expect(await outcomeOf(RECIPIENT, USDC, 990n, 5_001n)).toBe("rejected");
+  expect(await outcomeOf(RECIPIENT, USDC, 990n, 5_000n)).toBe("ok");
   // The clock of another chain may lag by at most a minute.
-  expect(await filled(RECIPIENT, USDC, 990n, 940n)).toBe("ok");
-  expect(await filled(RECIPIENT, USDC, 990n, 939n)).toBe("rejected");
+  expect(await outcomeOf(RECIPIENT, USDC, 990n, 940n)).toBe("ok");
+  expect(await outcomeOf(RECIPIENT, USDC, 990n, 939n)).toBe("rejected");
 });
 
 test("on one chain, refuses a fill that is older than its deposit", async () => {
   const order = anOrder((o) => (o.output.chainId = "origin"));
   const request = await aFill(world, order);
   world.origin.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], 999n);
-  expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
+  expect(summaryOf(await world.post("solver-fills", request))[1]).toBe("rejected");
   world.origin.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], 1_000n);
   expect((await world.post("solver-fills", request)).status).toBe(200);
 });
 
 test("a fill may be older than its deposit by the network's lead, on another chain or on the same one", async () => {
-  const lending = await startOracleWorld({ hub: { fillLeadSeconds: 600 } });
+  const withLead = await startOracleWorld({ hub: { fillLeadSeconds: 600 } });
   const order = anOrder();
-  const request = await aFill(lending, order);
-  const deposited = (timestamp: bigint) =>
-    lending.origin.addDeposits(DEPOSIT_TX, [{ depositId: orderIdFor(order) }], timestamp);
+  const request = await aFill(withLead, order);
+  const setDeposit = (timestamp: bigint) =>
+    withLead.origin.addDeposits(DEPOSIT_TX, [{ depositId: orderIdFor(order) }], timestamp);
   const answer = async (): Promise<string | undefined> => {
-    const { status, body } = await lending.post("solver-fills", request);
+    const { status, body } = await withLead.post("solver-fills", request);
     return status === 200 ? "ok" : body.code;
   };
-  lending.destination.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], 2_000n);
-  deposited(2_600n);
+  withLead.destination.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], 2_000n);
+  setDeposit(2_600n);
   expect(await answer()).toBe("ok");
-  deposited(2_601n);
+  setDeposit(2_601n);
   expect(await answer()).toBe("rejected");
 
-  const near = anOrder((o) => (o.output.chainId = "origin"));
-  const nearRequest = await aFill(lending, near);
-  const nearAnswer = async (paidAt: bigint): Promise<string | undefined> => {
-    lending.origin.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], paidAt);
-    const { status, body } = await lending.post("solver-fills", nearRequest);
+  const sameChainOrder = anOrder((o) => (o.output.chainId = "origin"));
+  const sameChainRequest = await aFill(withLead, sameChainOrder);
+  const sameChainAnswer = async (paidAt: bigint): Promise<string | undefined> => {
+    withLead.origin.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], paidAt);
+    const { status, body } = await withLead.post("solver-fills", sameChainRequest);
     return status === 200 ? "ok" : body.code;
   };
-  lending.origin.addDeposits(DEPOSIT_TX, [{ depositId: orderIdFor(near) }], 2_540n);
-  expect(await nearAnswer(2_000n), "one chain has one clock").toBe("ok");
-  expect(await nearAnswer(1_999n)).toBe("rejected");
-  await lending.close();
+  withLead.origin.addDeposits(DEPOSIT_TX, [{ depositId: orderIdFor(sameChainOrder) }], 2_540n);
+  expect(await sameChainAnswer(2_000n), "one chain has one clock").toBe("ok");
+  expect(await sameChainAnswer(1_999n)).toBe("rejected");
+  await withLead.close();
 });
 
 test("a lead does not extend the deadline: a fill after the deadline is late even if its deposit was early", async () => {
-  const lending = await startOracleWorld({ hub: { fillLeadSeconds: 600 } });
-  const request = await aFill(lending);
-  lending.destination.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], 5_001n);
-  expect(face(await lending.post("solver-fills", request))[1]).toBe("rejected");
-  await lending.close();
+  const withLead = await startOracleWorld({ hub: { fillLeadSeconds: 600 } });
+  const request = await aFill(withLead);
+  withLead.destination.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], 5_001n);
+  expect(summaryOf(await withLead.post("solver-fills", request))[1]).toBe("rejected");
+  await withLead.close();
 });
 
 test("one payment settles an order once, because claims with other deposits, repeated claims and refunds by that payment have the same key", async () => {
@@ -370,11 +382,11 @@ test("one payment settles an order once, because claims with other deposits, rep
     o.output.chainId = "origin";
     o.output.payments.forEach((p) => (p.recipient = USER));
   });
-  const { refunds: _, ...both } = { ...(await aRefund(world, sameChain)) };
+  const { refunds: _, ...claims } = { ...(await aRefund(world, sameChain)) };
   world.origin.addPayment(REFUND_TX, [[USER, USDC, 990n]]);
-  const asFill = await world.post("solver-fills", { ...both, fill: { transactionId: REFUND_TX } });
+  const asFill = await world.post("solver-fills", { ...claims, fill: { transactionId: REFUND_TX } });
   const asRefund = await world.post("solver-refunds", {
-    ...both,
+    ...claims,
     refunds: [{ transactionId: REFUND_TX, inputIndex: 0, refundIndex: 0 }],
   });
   expect(asFill.body.execution.idempotencyKey).toBe(asRefund.body.execution.idempotencyKey);
@@ -383,19 +395,19 @@ test("one payment settles an order once, because claims with other deposits, rep
 test("dust with an order's id cannot use up the key of the payment for the real deposit", async () => {
   const request = await aFill(world);
   const depositId = orderIdFor(request.order);
-  const settled = async (route: "solver-fills" | "solver-refunds", body: object, deposit: bigint) => {
+  const settle = async (route: "solver-fills" | "solver-refunds", body: object, deposit: bigint) => {
     world.origin.addDeposits(DEPOSIT_TX, [{ depositId, amount: deposit }]);
-    return face(await world.post(route, body)).slice(0, 2);
+    return summaryOf(await world.post(route, body)).slice(0, 2);
   };
-  expect(await settled("solver-fills", request, 1n)).toEqual([400, "rejected"]);
-  expect(await settled("solver-fills", request, 999n)).toEqual([400, "rejected"]);
-  expect(await settled("solver-fills", request, 1_000n)).toEqual([200, undefined]);
+  expect(await settle("solver-fills", request, 1n)).toEqual([400, "rejected"]);
+  expect(await settle("solver-fills", request, 999n)).toEqual([400, "rejected"]);
+  expect(await settle("solver-fills", request, 1_000n)).toEqual([200, undefined]);
 
   const refund = await aRefund(world);
   world.origin.addPayment(REFUND_TX, [[USER, USDC, 980n]]);
-  expect(await settled("solver-refunds", refund, 1n)).toEqual([400, "rejected"]);
-  expect(await settled("solver-refunds", refund, 979n)).toEqual([400, "rejected"]);
-  expect(await settled("solver-refunds", refund, 980n)).toEqual([200, undefined]);
+  expect(await settle("solver-refunds", refund, 1n)).toEqual([400, "rejected"]);
+  expect(await settle("solver-refunds", refund, 979n)).toEqual([400, "rejected"]);
+  expect(await settle("solver-refunds", refund, 980n)).toEqual([200, undefined]);
 });
 
 /** The request with the deposits of another account for the same order. */
@@ -430,41 +442,41 @@ test.each([
     });
   });
   const request = await aFill(world, order);
-  const settled = async (dust: bigint) =>
-    face(
+  const settle = async (dust: bigint) =>
+    summaryOf(
       await world.post(
         "solver-fills",
         withDeposits(request, [{ amount: first }, { amount: dust, currency: DAI }], orderIdFor(order)),
       ),
     ).slice(0, 2);
-  expect(await settled(1n)).toEqual([400, "rejected"]);
-  expect(await settled(999n)).toEqual([400, "rejected"]);
-  expect(await settled(1_000n)).toEqual([200, undefined]);
+  expect(await settle(1n)).toEqual([400, "rejected"]);
+  expect(await settle(999n)).toEqual([400, "rejected"]);
+  expect(await settle(1_000n)).toEqual([200, undefined]);
 });
 
 test("dust in an input cannot use up the key of a refund, because payments to several recipients count together", async () => {
-  for (const inTwo of [false, true]) {
+  for (const isInTwoTransactions of [false, true]) {
     const order = anOrder((o) => {
       secondInput(o);
       o.inputs.forEach((input, i) => i === 1 && input.refunds.forEach((r) => (r.recipient = RECIPIENT)));
     });
     const request = await aRefund(world, order);
-    if (inTwo) {
+    if (isInTwoTransactions) {
       request.refunds.forEach((refund, i) => (refund.transactionId = i === 0 ? REFUND_TX : word("34")));
       world.origin.addPayment(REFUND_TX, [[USER, USDC, 980n]]);
       world.origin.addPayment(word("34"), [[RECIPIENT, USDC, 980n]]);
     }
-    const settled = async (dust: bigint) =>
-      face(
+    const settle = async (dust: bigint) =>
+      summaryOf(
         await world.post(
           "solver-refunds",
           withDeposits(request, [{ amount: 1_000n }, { amount: dust }], orderIdFor(order)),
         ),
       ).slice(0, 2);
     expect((await world.post("solver-refunds", request)).status).toBe(200);
-    expect(await settled(1n)).toEqual([400, "rejected"]);
-    expect(await settled(959n)).toEqual([400, "rejected"]);
-    expect(await settled(960n)).toEqual([200, undefined]);
+    expect(await settle(1n)).toEqual([400, "rejected"]);
+    expect(await settle(959n)).toEqual([400, "rejected"]);
+    expect(await settle(960n)).toEqual([200, undefined]);
   }
 });
 
@@ -479,51 +491,51 @@ test("a refund across currencies settles only inputs with complete deposits", as
     });
   });
   const request = await aRefund(world, order);
-  const settled = async (first: bigint, second: bigint) =>
+  const settle = async (first: bigint, second: bigint) =>
     (
       await world.post(
         "solver-refunds",
         withDeposits(request, [{ amount: first }, { amount: second, currency: DAI }], orderIdFor(order)),
       )
     ).status;
-  expect(await settled(1_000n, 1_000n)).toBe(200);
-  expect(await settled(1n, 1_999n)).toBe(400);
-  expect(await settled(999n, 1_001n)).toBe(400);
-  expect(await settled(1_001n, 999n)).toBe(400);
+  expect(await settle(1_000n, 1_000n)).toBe(200);
+  expect(await settle(1n, 1_999n)).toBe(400);
+  expect(await settle(999n, 1_001n)).toBe(400);
+  expect(await settle(1_001n, 999n)).toBe(400);
 });
 
 test("refuses an order with too many refund options before it processes them", async () => {
-  const many = async (total: number) => {
+  const answerWithOptions = async (total: number) => {
     const order = anOrder((o) => {
       const [input] = o.inputs;
       const [option] = input?.refunds ?? [];
-      if (input === undefined || option === undefined) never();
+      if (input === undefined || option === undefined) throwNoPayment();
       input.refunds = Array.from({ length: 32 }, () => option);
       o.inputs.push({ ...input, refunds: Array.from({ length: total - 32 }, () => option) });
     });
-    return face(await world.post("solver-fills", await aFill(world, order)));
+    return summaryOf(await world.post("solver-fills", await aFill(world, order)));
   };
-  expect(await many(64)).toEqual([200, undefined, undefined]);
-  expect(await many(65)).toEqual([400, "invalid_request", "order.inputs"]);
+  expect(await answerWithOptions(64)).toEqual([200, undefined, undefined]);
+  expect(await answerWithOptions(65)).toEqual([400, "invalid_request", "order.inputs"]);
 });
 
 test("a refund in another currency settles only a complete deposit", async () => {
   const inNative = anOrder((o) => o.inputs.forEach((i) => i.refunds.forEach((r) => (r.currency = NATIVE))));
   const request = await aRefund(world, inNative);
   const depositId = orderIdFor(inNative);
-  const settled = async (deposit: bigint) => {
+  const settle = async (deposit: bigint) => {
     world.origin.addDeposits(DEPOSIT_TX, [{ depositId, amount: deposit }]);
     world.origin.addPayment(REFUND_TX, [[USER, NATIVE, 980n]]);
     return (await world.post("solver-refunds", request)).status;
   };
-  expect(await settled(999n)).toBe(400);
-  expect(await settled(1_000n)).toBe(200);
+  expect(await settle(999n)).toBe(400);
+  expect(await settle(1_000n)).toBe(200);
 });
 
 test("in a network that settles by deposits, attests with keys derived from the deposits", async () => {
-  const other = await startOracleWorld({ hub: { settlementKey: "deposits" } });
-  const request = await aFill(other);
-  const { body } = await other.post("solver-fills", request);
+  const depositKeyed = await startOracleWorld({ hub: { settlementKey: "deposits" } });
+  const request = await aFill(depositKeyed);
+  const { body } = await depositKeyed.post("solver-fills", request);
   expect(body.execution.idempotencyKey).toBe(
     fillKey("deposits", {
       orderId: orderIdFor(request.order),
@@ -531,7 +543,7 @@ test("in a network that settles by deposits, attests with keys derived from the 
       payment: { chain: "x", transactionId: "y" },
     }),
   );
-  await other.close();
+  await depositKeyed.close();
 });
 
 test("requires a refund to pay the option's recipient enough and in time, or the depositor for the native currency's address", async () => {
@@ -539,31 +551,31 @@ test("requires a refund to pay the option's recipient enough and in time, or the
     o.inputs.forEach((i) => i.refunds.forEach((r) => (r.recipient = NATIVE))),
   );
   const request = await aRefund(world, toDepositor);
-  const refunded = async (to: string, amount: bigint, at = 2_000n) => {
-    world.origin.addPayment(REFUND_TX, [[to, USDC, amount]], at);
+  const outcomeOf = async (to: string, amount: bigint, paidAt = 2_000n) => {
+    world.origin.addPayment(REFUND_TX, [[to, USDC, amount]], paidAt);
     const { status, body } = await world.post("solver-refunds", request);
     return status === 200 ? "ok" : body.code;
   };
-  expect(await refunded(USER, 980n)).toBe("ok");
-  expect(await refunded(USER, 979n)).toBe("rejected");
-  expect(await refunded(NATIVE, 980n)).toBe("rejected");
-  expect(await refunded(RECIPIENT, 980n)).toBe("rejected");
-  expect(await refunded(USER, 980n, 9_001n)).toBe("rejected");
-  expect(await refunded(USER, 980n, 999n)).toBe("rejected");
+  expect(await outcomeOf(USER, 980n)).toBe("ok");
+  expect(await outcomeOf(USER, 979n)).toBe("rejected");
+  expect(await outcomeOf(NATIVE, 980n)).toBe("rejected");
+  expect(await outcomeOf(RECIPIENT, 980n)).toBe("rejected");
+  expect(await outcomeOf(USER, 980n, 9_001n)).toBe("rejected");
+  expect(await outcomeOf(USER, 980n, 999n)).toBe("rejected");
 });
 
 test("the required refund is proportional to the deposit", async () => {
   const request = await aRefund(world);
   const depositId = orderIdFor(request.order);
-  const refunded = async (deposit: bigint, amount: bigint) => {
+  const statusFor = async (deposit: bigint, amount: bigint) => {
     world.origin.addDeposits(DEPOSIT_TX, [{ depositId, amount: deposit }]);
     world.origin.addPayment(REFUND_TX, [[USER, USDC, amount]]);
     return (await world.post("solver-refunds", request)).status;
   };
-  expect(await refunded(2_000n, 1_959n)).toBe(400);
-  expect(await refunded(2_000n, 1_960n)).toBe(200);
-  expect(await refunded(500n, 489n)).toBe(400);
-  expect(await refunded(500n, 490n)).toBe(200);
+  expect(await statusFor(2_000n, 1_959n)).toBe(400);
+  expect(await statusFor(2_000n, 1_960n)).toBe(200);
+  expect(await statusFor(500n, 489n)).toBe(400);
+  expect(await statusFor(500n, 490n)).toBe(200);
 });
 
 test.each([
@@ -574,7 +586,7 @@ test.each([
 ])("a refund index that is %s is refused", async (_what, refundIndex) => {
   const request = await aRefund(world);
   const refunds = [{ transactionId: REFUND_TX, inputIndex: 0, refundIndex }];
-  expect(face(await world.post("solver-refunds", { ...request, refunds })).slice(0, 3)).toEqual([
+  expect(summaryOf(await world.post("solver-refunds", { ...request, refunds })).slice(0, 3)).toEqual([
     400,
     "invalid_request",
     "refunds[0].refundIndex",
@@ -586,14 +598,14 @@ test("a refund claim must refund every input exactly once", async () => {
   const request = await aRefund(world, order);
   const [first, second] = request.refunds;
   for (const refunds of [[], [first], [first, first], [first, second, first]])
-    expect(face(await world.post("solver-refunds", { ...request, refunds }))[1]).toBe("invalid_request");
+    expect(summaryOf(await world.post("solver-refunds", { ...request, refunds }))[1]).toBe("invalid_request");
 });
 
 test("requires one transaction that refunds two inputs to pay the sum of both", async () => {
   const order = anOrder(secondInput);
   const request = await aRefund(world, order);
   world.origin.addPayment(REFUND_TX, [[USER, USDC, 1_959n]]);
-  expect(face(await world.post("solver-refunds", request))[1]).toBe("rejected");
+  expect(summaryOf(await world.post("solver-refunds", request))[1]).toBe("rejected");
   world.origin.addPayment(REFUND_TX, [[USER, USDC, 1_960n]]);
   expect((await world.post("solver-refunds", request)).status).toBe(200);
 });
@@ -603,7 +615,7 @@ test("two transactions may refund two inputs, each in full", async () => {
   const request = await aRefund(world, order);
   request.refunds.forEach((refund, i) => (refund.transactionId = i === 0 ? REFUND_TX : word("34")));
   world.origin.addPayment(REFUND_TX, [[USER, USDC, 980n]]);
-  expect(face(await world.post("solver-refunds", request))[1]).toBe("not_found");
+  expect(summaryOf(await world.post("solver-refunds", request))[1]).toBe("not_found");
   world.origin.addPayment(word("34"), [[USER, USDC, 980n]]);
   expect((await world.post("solver-refunds", request)).status).toBe(200);
 });
@@ -616,7 +628,7 @@ test("does not attest a refund of several inputs that could be mistaken for the 
   });
   const request = await aRefund(world, order);
   world.origin.addPayment(REFUND_TX, [[USER, USDC, 5_000n]]);
-  expect(face(await world.post("solver-refunds", request))).toEqual([400, "rejected", "refunds"]);
+  expect(summaryOf(await world.post("solver-refunds", request))).toEqual([400, "rejected", "refunds"]);
 });
 
 test("refunds of one transaction that name different fill contracts cannot be distinguished, so they are not attested", async () => {
@@ -626,9 +638,9 @@ test("refunds of one transaction that name different fill contracts cannot be di
   });
   const request = await aRefund(world, order);
   world.origin.addPayment(REFUND_TX, [[USER, USDC, 5_000n]]);
-  expect(face(await world.post("solver-refunds", request))[1]).toBe("rejected");
+  expect(summaryOf(await world.post("solver-refunds", request))[1]).toBe("rejected");
 });
 
-function never(): never {
+function throwNoPayment(): never {
   throw new Error("the example order has no payment");
 }

@@ -32,9 +32,9 @@ import type { AnswerBody, OracleWorld } from "../../support/oracle-world.ts";
 // An oracle never forwards unsigned fields and irrelevant signatures of a peer. The signer list is
 // configured, and the oracle's own nodes have no data.
 
-const closing: (() => Promise<unknown>)[] = [];
+const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  await Promise.all(closing.splice(0).map(async (close) => await close()));
+  await Promise.all(cleanups.splice(0).map(async (close) => await close()));
 });
 
 type Edit = (body: AnswerBody) => unknown;
@@ -43,7 +43,7 @@ const honestSigner = oracleSigner(1);
 const sealer = createAttestationSigner(honestSigner, aHub, () => undefined);
 
 /** A peer that edits an honest peer's answer before it forwards it. */
-async function relay(target: string, edit: Edit): Promise<string> {
+async function startEditingRelay(target: string, edit: Edit): Promise<string> {
   const server = createServer((request, response) => {
     let text = "";
     request.on("data", (chunk) => (text += String(chunk)));
@@ -57,7 +57,7 @@ async function relay(target: string, edit: Edit): Promise<string> {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closing.push(async () => {
+  cleanups.push(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
@@ -72,12 +72,12 @@ async function postThroughEditingPeer(
 ): Promise<{ readonly status: number; readonly body: AnswerBody }> {
   const signers = new Set([honestSigner.address, oracleSigner(0).address]);
   const honest = await startOracleWorld({ signer: honestSigner });
-  closing.push(honest.close);
+  cleanups.push(honest.close);
   honest.balances.get = () => 50n;
   honest.recordedWithdrawals.get = () => word("77");
   const request = await requestOf(honest);
-  const oracleWithoutData = await startOracleWorld({ signers, peers: [await relay(honest.url, edit)] });
-  closing.push(oracleWithoutData.close);
+  const oracleWithoutData = await startOracleWorld({ signers, peers: [await startEditingRelay(honest.url, edit)] });
+  cleanups.push(oracleWithoutData.close);
   const { status, body } = await oracleWithoutData.post(route, { ...request, requestPeerSignatures: true });
   return { status, body };
 }
@@ -90,7 +90,7 @@ const withdrawalFields = {
   recipient: RECIPIENT,
   withdrawalNonce: word("66"),
 };
-const ordered = { ...withdrawalFields, settlementChainId: "hub", expectedAmount: "50" };
+const initiationFields = { ...withdrawalFields, settlementChainId: "hub", expectedAmount: "50" };
 
 const cases = {
   "depository-deposits": async (honest: OracleWorld) => {
@@ -112,14 +112,14 @@ const cases = {
     return { chainId: "origin", withdrawal: "0xabcd", withdrawalAddressRequest: withdrawalFields };
   },
   "withdrawal-initiation": async () => ({
-    ...ordered,
+    ...initiationFields,
     signature: await signPersonalMessage(
       owner,
       ownerAuthorizationHash({
         operation: "withdrawal",
         chainId: withdrawalFields.chainId,
         currency: withdrawalFields.currency,
-        amount: ordered.expectedAmount,
+        amount: initiationFields.expectedAmount,
         ownerChainId: withdrawalFields.withdrawerChainId,
         owner: withdrawalFields.withdrawer,
         recipient: withdrawalFields.recipient,
@@ -131,14 +131,16 @@ const cases = {
       }),
     ),
   }),
-  "withdrawal-initiated": async () => ordered,
+  "withdrawal-initiated": async () => initiationFields,
 };
 
 test.each(Object.entries(cases))("%s: unsigned fields are not passed on", async (route, ask) => {
   const { status, body } = await postThroughEditingPeer(route, ask, (answer) => {
     Object.assign(answer, { quorum: { signers: 9, threshold: 9, local: "ok" }, remark: "<script>" });
-    const evil = { address: "<script>", chainId: "mars", family: "x" };
-    const metadata = [{ hubTokenId: "666", origin: evil, oracleChainId: "1", oracleContract: account("66") }];
+    const forgedOrigin = { address: "<script>", chainId: "mars", family: "x" };
+    const metadata = [
+      { hubTokenId: "666", origin: forgedOrigin, oracleChainId: "1", oracleContract: account("66") },
+    ];
     if (answer.execution !== undefined) Object.assign(answer.execution, { metadata, remark: "<script>" });
     for (const message of [...(answer.messages ?? []), answer.message ?? {}])
       Object.assign(message, { remark: "<script>", extra: { timestamp: "4242424242" } });
@@ -170,7 +172,7 @@ test("forwards a deposit's time if the signed mint proves it, and omits it other
   ]);
 });
 
-const otherExecution = async (body: AnswerBody, changes: { idempotencyKey?: Hex; actions?: Hex[] }) => {
+const replaceExecution = async (body: AnswerBody, changes: { idempotencyKey?: Hex; actions?: Hex[] }) => {
   const { idempotencyKey, actions } = { ...body.execution, ...changes };
   Object.assign(body, { execution: await sealer.signExecution({ idempotencyKey, actions }) });
 };
@@ -194,58 +196,62 @@ test.each<[keyof typeof cases, string, Edit]>([
     (b) => Object.assign(b.messages[0] ?? {}, { extraData: { timestamp: "1001" } }),
   ],
   ["depository-deposits", "no time", (b) => delete (b.messages[0] as { extraData?: unknown }).extraData],
-  ["depository-deposits", "another key", (b) => otherExecution(b, { idempotencyKey: word("99") })],
+  ["depository-deposits", "another key", (b) => replaceExecution(b, { idempotencyKey: word("99") })],
   [
     "depository-deposits",
     "another mint",
-    (b) => otherExecution(b, { actions: [...b.execution.actions].toReversed() }),
+    (b) => replaceExecution(b, { actions: [...b.execution.actions].toReversed() }),
   ],
   [
     "depository-deposits",
     "an extra mint",
-    (b) => otherExecution(b, { actions: [...b.execution.actions, ...b.execution.actions.slice(0, 1)] }),
+    (b) => replaceExecution(b, { actions: [...b.execution.actions, ...b.execution.actions.slice(0, 1)] }),
   ],
   [
     "depository-deposits",
     "another transaction",
     (b) => b.messages.forEach(({ data }) => Object.assign(data, { transactionId: word("99") })),
   ],
-  ["solver-fills", "another key", (b) => otherExecution(b, { idempotencyKey: word("99") })],
+  ["solver-fills", "another key", (b) => replaceExecution(b, { idempotencyKey: word("99") })],
   ["solver-fills", "another order's id", (b) => Object.assign(b.message.result, { orderId: word("99") })],
   [
     "solver-fills",
     "other data",
     (b) => Object.assign(b.message.data, { fill: { transactionId: word("99") } }),
   ],
-  ["solver-refunds", "another key", (b) => otherExecution(b, { idempotencyKey: word("99") })],
+  ["solver-refunds", "another key", (b) => replaceExecution(b, { idempotencyKey: word("99") })],
   ["solver-refunds", "other data", (b) => Object.assign(b.message.data, { refunds: [] })],
   [
     "depository-withdrawals",
     "another owner's address",
-    (b) => otherExecution(b, { actions: [aBurn(account("99"))] }),
+    (b) => replaceExecution(b, { actions: [aBurn(account("99"))] }),
   ],
   [
     "depository-withdrawals",
     "another currency",
-    (b) => otherExecution(b, { actions: [aBurn(spenderOf(b), 50n, account("c9"))] }),
+    (b) => replaceExecution(b, { actions: [aBurn(spenderOf(b), 50n, account("c9"))] }),
   ],
   [
     "depository-withdrawals",
     "two burns",
-    (b) => otherExecution(b, { actions: [...b.execution.actions, ...b.execution.actions] }),
+    (b) => replaceExecution(b, { actions: [...b.execution.actions, ...b.execution.actions] }),
   ],
   [
     "depository-withdrawals",
     "an expiry's key",
-    (b) => otherExecution(b, { idempotencyKey: withdrawalKey(word("77"), "expired") }),
+    (b) => replaceExecution(b, { idempotencyKey: withdrawalKey(word("77"), "expired") }),
   ],
   [
     "depository-withdrawals",
     "another payload",
     (b) => Object.assign(b.message.data, { withdrawal: "0xabce" }),
   ],
-  ["withdrawal-initiation", "another key", (b) => otherExecution(b, { idempotencyKey: word("99") })],
-  ["withdrawal-initiation", "another action", (b) => otherExecution(b, { actions: [aBurn(account("99"))] })],
+  ["withdrawal-initiation", "another key", (b) => replaceExecution(b, { idempotencyKey: word("99") })],
+  [
+    "withdrawal-initiation",
+    "another action",
+    (b) => replaceExecution(b, { actions: [aBurn(account("99"))] }),
+  ],
   [
     "withdrawal-initiation",
     "another recipient",
@@ -270,30 +276,30 @@ test.each<[keyof typeof cases, string, Edit]>([
 
 test("two slightly different concurrent requests each get their own answer", async () => {
   const world = await startOracleWorld({ hub: { allocatorAddress: aHub.allocatorAddress } });
-  closing.push(world.close);
-  const slow = async (): Promise<void> => await new Promise((resolve) => setTimeout(resolve, 150));
+  cleanups.push(world.close);
+  const delay = async (): Promise<void> => await new Promise((resolve) => setTimeout(resolve, 150));
   world.hubReads.delayMs = 150;
   const statuses = async (route: string, ...bodies: object[]): Promise<number[]> => {
-    world.origin.trouble = world.destination.trouble = slow;
+    world.origin.trouble = world.destination.trouble = delay;
     const answers = await Promise.all(bodies.map(async (body) => await world.post(route, body)));
     world.origin.trouble = world.destination.trouble = undefined;
     return answers.map(({ status }) => status);
   };
-  const other = word("99");
+  const otherTransaction = word("99");
   const fill = await aFill(world);
-  const otherInputs = fill.inputs.map((input) => ({ ...input, transactionId: other }));
+  const otherInputs = fill.inputs.map((input) => ({ ...input, transactionId: otherTransaction }));
   expect(
     await statuses(
       "solver-fills",
       fill,
-      { ...fill, fill: { transactionId: other } },
+      { ...fill, fill: { transactionId: otherTransaction } },
       { ...fill, inputs: otherInputs },
       fill,
     ),
   ).toEqual([200, 400, 400, 200]);
 
   const refund = await aRefund(world);
-  const otherRefunds = refund.refunds.map((listed) => ({ ...listed, transactionId: other }));
+  const otherRefunds = refund.refunds.map((listed) => ({ ...listed, transactionId: otherTransaction }));
   expect(
     await statuses(
       "solver-refunds",
@@ -324,7 +330,12 @@ test("two slightly different concurrent requests each get their own answer", asy
     await statuses("withdrawal-initiation", initiation, { ...initiation, expectedAmount: "51" }, initiation),
   ).toEqual([200, 400, 200]);
   expect(
-    await statuses("withdrawal-initiated", ordered, { ...ordered, expectedAmount: "51" }, ordered),
+    await statuses(
+      "withdrawal-initiated",
+      initiationFields,
+      { ...initiationFields, expectedAmount: "51" },
+      initiationFields,
+    ),
   ).toEqual([200, 400, 200]);
 
   world.origin.addDeposits(DEPOSIT_TX, [{}]);
@@ -333,7 +344,7 @@ test("two slightly different concurrent requests each get their own answer", asy
     await statuses(
       "depository-deposits",
       deposit,
-      { ...deposit, transactionId: other },
+      { ...deposit, transactionId: otherTransaction },
       {
         ...deposit,
         chainId: "destination",
@@ -344,16 +355,16 @@ test("two slightly different concurrent requests each get their own answer", asy
 
 test("concurrent withdrawal initiations by the same owner get separate answers", async () => {
   const world = await startOracleWorld();
-  closing.push(world.close);
+  cleanups.push(world.close);
   world.hubReads.delayMs = 150;
   world.balances.get = () => 50n;
   const initiation = async (nonce: Hex) => {
-    const request = { ...ordered, withdrawalNonce: nonce };
+    const request = { ...initiationFields, withdrawalNonce: nonce };
     const hash = ownerAuthorizationHash({
       operation: "withdrawal",
       chainId: withdrawalFields.chainId,
       currency: withdrawalFields.currency,
-      amount: ordered.expectedAmount,
+      amount: initiationFields.expectedAmount,
       ownerChainId: withdrawalFields.withdrawerChainId,
       owner: withdrawalFields.withdrawer,
       recipient: withdrawalFields.recipient,
@@ -373,21 +384,26 @@ test("concurrent withdrawal initiations by the same owner get separate answers",
 });
 
 test("returns the peers' quorum, without its own signature, when the peers disagree with it", async () => {
-  const seen = (amount: bigint, delayMs: number): FakeChain => {
+  const chainWithDeposit = (amount: bigint, delayMs: number): FakeChain => {
     const origin = new FakeChain(aChain("origin", 1));
     origin.addDeposits(DEPOSIT_TX, [{ amount }]);
     origin.trouble = async () => await new Promise((resolve) => setTimeout(resolve, delayMs));
     return origin;
   };
   const signers = [0, 1, 2].map((n) => oracleSigner(n));
-  const list = { signers: new Set(signers.map(({ address }) => address)), threshold: 2 };
+  const quorumOptions = { signers: new Set(signers.map(({ address }) => address)), threshold: 2 };
   const peers = await Promise.all(
     [1, 2].map(
-      async (n) => await startOracleWorld({ ...list, origin: seen(8n, 400), signer: oracleSigner(n) }),
+      async (n) =>
+        await startOracleWorld({ ...quorumOptions, origin: chainWithDeposit(8n, 400), signer: oracleSigner(n) }),
     ),
   );
-  const main = await startOracleWorld({ ...list, origin: seen(7n, 0), peers: peers.map(({ url }) => url) });
-  closing.push(...[main, ...peers].map(({ close }) => close));
+  const main = await startOracleWorld({
+    ...quorumOptions,
+    origin: chainWithDeposit(7n, 0),
+    peers: peers.map(({ url }) => url),
+  });
+  cleanups.push(...[main, ...peers].map(({ close }) => close));
   const request = { chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSignatures: true };
   const { status, body, text } = await main.post("depository-deposits", request);
   expect([status, body.quorum]).toEqual([200, { signers: 2, threshold: 2, local: "mismatch" }]);

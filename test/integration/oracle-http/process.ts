@@ -15,7 +15,7 @@ export function startOracle(env: Readonly<Record<string, string>>) {
   let errors = "";
   child.stdout?.on("data", (chunk) => (output += String(chunk)));
   child.stderr?.on("data", (chunk) => (errors += String(chunk)));
-  const ended = new Promise<number | null>((done) => child.on("exit", (code) => done(code)));
+  const ended = new Promise<number | null>((resolveExit) => child.on("exit", (code) => resolveExit(code)));
   return {
     ended,
     output: () => output,
@@ -26,8 +26,8 @@ export function startOracle(env: Readonly<Record<string, string>>) {
      */
     async url(): Promise<string> {
       for (;;) {
-        const found = /"event":"listening","url":"([^"]+)"/.exec(output)?.[1];
-        if (found !== undefined) return found;
+        const listeningUrl = /"event":"listening","url":"([^"]+)"/.exec(output)?.[1];
+        if (listeningUrl !== undefined) return listeningUrl;
         if (child.exitCode !== null) throw new Error(`the oracle ended: ${output}${errors}`);
         await new Promise((next) => setTimeout(next, 20));
       }

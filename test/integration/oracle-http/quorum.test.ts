@@ -34,22 +34,23 @@ const chains = () => ({
 
 /** One oracle with two peers. All three signers are listed, and two signatures are required. */
 async function startThreeOracles(
-  own: Partial<OracleWorldOptions> = {},
-  others: readonly Partial<OracleWorldOptions>[] = [],
+  mainOptions: Partial<OracleWorldOptions> = {},
+  peerOptions: readonly Partial<OracleWorldOptions>[] = [],
 ) {
   const shared = chains();
-  const list = { signers: new Set(addresses), threshold: 2 };
+  const quorumOptions = { signers: new Set(addresses), threshold: 2 };
   const peers = await Promise.all(
     [1, 2].map(
-      async (n) => await startOracleWorld({ ...shared, ...list, signer: oracleSigner(n), ...others[n - 1] }),
+      async (n) =>
+        await startOracleWorld({ ...shared, ...quorumOptions, signer: oracleSigner(n), ...peerOptions[n - 1] }),
     ),
   );
   const main = await startOracleWorld({
     ...shared,
-    ...list,
+    ...quorumOptions,
     signer: oracleSigner(0),
     peers: peers.map(({ url }) => url),
-    ...own,
+    ...mainOptions,
   });
   worlds.push(main, ...peers);
   return { main, peers, ...shared };
@@ -61,7 +62,7 @@ test("any number of deposits in one transaction gets a quorum, in parts that eac
   const { main, origin } = await startThreeOracles();
   origin.addDeposits(
     DEPOSIT_TX,
-    Array.from({ length: 300 }, (_, at) => ({ depositId: word("0a"), amount: BigInt(at + 1) })),
+    Array.from({ length: 300 }, (_, index) => ({ depositId: word("0a"), amount: BigInt(index + 1) })),
   );
   const parts = [];
   // The parts are requested in sequence, as a solver does, because concurrent requests would need 900
@@ -70,7 +71,7 @@ test("any number of deposits in one transaction gets a quorum, in parts that eac
     parts.push((await main.post("depository-deposits", { ...deposit, part })).body);
   expect(parts.map(({ messages }) => messages.length)).toEqual([64, 64, 64, 64, 44, 0]);
   const amounts = parts.flatMap(({ messages }) => messages.map(({ result }) => Number(result["amount"])));
-  expect(amounts).toEqual(Array.from({ length: 300 }, (_, at) => at + 1));
+  expect(amounts).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
   const attested = parts.slice(0, 5);
   expect(new Set(attested.map(({ execution }) => execution.idempotencyKey)).size).toBe(5);
   for (const { execution, messages } of attested) {
@@ -96,15 +97,18 @@ test("signs transfers without an order in later parts, and not with the deposits
 });
 
 test("attests a transaction from before depositPartsSince as one execution under its former key", async () => {
-  const since = (depositPartsSince: number) => ({ hub: { depositPartsSince } });
-  const before = await startThreeOracles(since(1_001), [since(1_001), since(1_001)]);
-  const both = [{ depositId: word("0a") }, { currency: account("f4"), isBare: true as const }];
-  before.origin.addDeposits(DEPOSIT_TX, both);
-  const whole = (await before.main.post("depository-deposits", deposit)).body;
-  expect(whole.messages.map(({ result }) => result["depositId"])).toEqual([word("0a"), word("00")]);
-  expect(whole.execution.actions).toHaveLength(2);
-  expect(whole.execution.idempotencyKey).toBe(depositKey("origin", DEPOSIT_TX));
-  expect((await executionSigners(whole.execution)).length).toBeGreaterThanOrEqual(2);
+  const withPartsSince = (depositPartsSince: number) => ({ hub: { depositPartsSince } });
+  const before = await startThreeOracles(withPartsSince(1_001), [
+    withPartsSince(1_001),
+    withPartsSince(1_001),
+  ]);
+  const depositAndTransfer = [{ depositId: word("0a") }, { currency: account("f4"), isBare: true as const }];
+  before.origin.addDeposits(DEPOSIT_TX, depositAndTransfer);
+  const undivided = (await before.main.post("depository-deposits", deposit)).body;
+  expect(undivided.messages.map(({ result }) => result["depositId"])).toEqual([word("0a"), word("00")]);
+  expect(undivided.execution.actions).toHaveLength(2);
+  expect(undivided.execution.idempotencyKey).toBe(depositKey("origin", DEPOSIT_TX));
+  expect((await executionSigners(undivided.execution)).length).toBeGreaterThanOrEqual(2);
   const later = await before.main.post("depository-deposits", { ...deposit, part: 1 });
   expect(later).toMatchObject({ status: 400, body: { code: "rejected", field: "part" } });
   // A different transaction, because this oracle may still be signing its answer for the first one.
@@ -116,8 +120,11 @@ test("attests a transaction from before depositPartsSince as one execution under
   expect(tooMany).toMatchObject({ status: 400, body: { code: "rejected", field: "transactionId" } });
   expect(tooMany.text).toContain("at most 256");
 
-  const after = await startThreeOracles(since(1_000), [since(1_000), since(1_000)]);
-  after.origin.addDeposits(DEPOSIT_TX, both);
+  const after = await startThreeOracles(withPartsSince(1_000), [
+    withPartsSince(1_000),
+    withPartsSince(1_000),
+  ]);
+  after.origin.addDeposits(DEPOSIT_TX, depositAndTransfer);
   const parts = await Promise.all(
     [0, 1].map(async (part) => (await after.main.post("depository-deposits", { ...deposit, part })).body),
   );
@@ -172,7 +179,7 @@ test("combines every kind of answer, sorted by signer, with each signature over 
       amount: 50n,
     },
   });
-  const words = {
+  const withdrawalFields = {
     chainId: "origin",
     currency: USDC,
     withdrawer: owner.address,
@@ -184,7 +191,7 @@ test("combines every kind of answer, sorted by signer, with each signature over 
   const withdrawal = await main.post("depository-withdrawals", {
     chainId: "origin",
     withdrawal: "0xabcd",
-    withdrawalAddressRequest: words,
+    withdrawalAddressRequest: withdrawalFields,
     requestPeerSignatures: true,
   });
   expect(await executionSigners(withdrawal.body.execution)).toEqual(sorted);
@@ -192,7 +199,7 @@ test("combines every kind of answer, sorted by signer, with each signature over 
 
   for (const oracle of [main, ...peers]) oracle.balances.get = () => 50n;
   const initiated = await main.post("withdrawal-initiated", {
-    ...words,
+    ...withdrawalFields,
     settlementChainId: "hub",
     expectedAmount: "50",
     requestPeerSignatures: true,
@@ -205,10 +212,13 @@ test("combines every kind of answer, sorted by signer, with each signature over 
 });
 
 test("without a list of signers a threshold has no effect", async () => {
-  const alone = await startOracleWorld({ threshold: 2 });
-  worlds.push(alone);
-  alone.origin.addDeposits(DEPOSIT_TX, [{}]);
-  const { status, body } = await alone.post("depository-deposits", { ...deposit, requireThreshold: true });
+  const singleOracle = await startOracleWorld({ threshold: 2 });
+  worlds.push(singleOracle);
+  singleOracle.origin.addDeposits(DEPOSIT_TX, [{}]);
+  const { status, body } = await singleOracle.post("depository-deposits", {
+    ...deposit,
+    requireThreshold: true,
+  });
   expect([status, body.quorum]).toEqual([200, { signers: 1, threshold: 1, local: "ok" }]);
 });
 
@@ -236,8 +246,8 @@ test("with too few signatures, callers with requireThreshold get 409, and all ot
 });
 
 test("peers alone can satisfy the quorum, and the answer says that this oracle did not sign it", async () => {
-  const blind = chains();
-  const { main, origin } = await startThreeOracles(blind);
+  const emptyChains = chains();
+  const { main, origin } = await startThreeOracles(emptyChains);
   origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }]);
   const { status, body, headers } = await main.post("depository-deposits", deposit);
   expect(status).toBe(200);
@@ -247,18 +257,21 @@ test("peers alone can satisfy the quorum, and the answer says that this oracle d
 });
 
 test("prefers the local answer over an answer with as many signers, whatever and whenever the peer answers", async () => {
-  const seen = (amount: bigint): FakeChain => {
+  const chainWithDeposit = (amount: bigint): FakeChain => {
     const { origin } = chains();
     origin.addDeposits(DEPOSIT_TX, [{ amount }]);
     return origin;
   };
-  for (const [own, others] of [
+  for (const [ownAmount, peerAmount] of [
     [7n, 8n],
     [8n, 7n],
   ] as const) {
-    const { main } = await startThreeOracles({ origin: seen(own) }, [{ origin: seen(others) }, chains()]);
+    const { main } = await startThreeOracles({ origin: chainWithDeposit(ownAmount) }, [
+      { origin: chainWithDeposit(peerAmount) },
+      chains(),
+    ]);
     const { body } = await main.post("depository-deposits", deposit);
-    expect(body.messages[0]?.result["amount"]).toBe(own.toString());
+    expect(body.messages[0]?.result["amount"]).toBe(ownAmount.toString());
     expect(body.quorum).toEqual({ signers: 1, threshold: 2, local: "ok" });
     expect(await executionSigners(body.execution)).toEqual([addresses[0]]);
   }
@@ -267,17 +280,17 @@ test("prefers the local answer over an answer with as many signers, whatever and
 test("of two contradicting peers, always chooses the same one, whichever is queried first or answers first", async () => {
   const answers = new Set<string>();
   for (const first of [7n, 8n])
-    for (const slow of [7n, 8n]) {
-      const seen = (amount: bigint): FakeChain => {
+    for (const slowAmount of [7n, 8n]) {
+      const chainWithDeposit = (amount: bigint): FakeChain => {
         const { origin } = chains();
         origin.addDeposits(DEPOSIT_TX, [{ amount }]);
-        if (amount === slow)
+        if (amount === slowAmount)
           origin.trouble = async () => await new Promise((resolve) => setTimeout(resolve, 80));
         return origin;
       };
       const { main } = await startThreeOracles(chains(), [
-        { origin: seen(first) },
-        { origin: seen(15n - first) },
+        { origin: chainWithDeposit(first) },
+        { origin: chainWithDeposit(15n - first) },
       ]);
       const { body } = await main.post("depository-deposits", deposit);
       expect(body.quorum).toMatchObject({ signers: 1, threshold: 2, local: "failed" });
@@ -287,30 +300,32 @@ test("of two contradicting peers, always chooses the same one, whichever is quer
 });
 
 test("refuses valid signatures for another transaction, complete or partial", async () => {
-  const blind = chains();
-  const { main, peers, origin } = await startThreeOracles(blind);
+  const emptyChains = chains();
+  const { main, peers, origin } = await startThreeOracles(emptyChains);
   origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }]);
   origin.addDeposits(word("99"), [{ depositId: word("0a") }]);
-  const alone = { ...deposit, requestPeerSignatures: false };
-  const old = (await peers[0]?.post("depository-deposits", alone))?.body;
-  const right = (await peers[0]?.post("depository-deposits", { ...alone, transactionId: word("99") }))?.body;
+  const withoutPeers = { ...deposit, requestPeerSignatures: false };
+  const otherAnswer = (await peers[0]?.post("depository-deposits", withoutPeers))?.body;
+  const rightAnswer = (
+    await peers[0]?.post("depository-deposits", { ...withoutPeers, transactionId: word("99") })
+  )?.body;
   const statusWith = async (answer: object) => {
-    const liar = await startAnswering(JSON.stringify(answer));
-    const world = await startOracleWorld({ ...blind, signers: new Set(addresses), peers: [liar.url] });
+    const relay = await startFixedAnswerPeer(JSON.stringify(answer));
+    const world = await startOracleWorld({ ...emptyChains, signers: new Set(addresses), peers: [relay.url] });
     worlds.push(world);
     const { status } = await world.post("depository-deposits", { ...deposit, transactionId: word("99") });
-    await liar.close();
+    await relay.close();
     return status;
   };
-  expect(await statusWith({ ...right })).toBe(200);
-  expect(await statusWith({ ...old })).toBe(400);
-  expect(await statusWith({ ...right, messages: old?.messages })).toBe(400);
-  expect(await statusWith({ ...right, execution: old?.execution })).toBe(400);
+  expect(await statusWith({ ...rightAnswer })).toBe(200);
+  expect(await statusWith({ ...otherAnswer })).toBe(400);
+  expect(await statusWith({ ...rightAnswer, messages: otherAnswer?.messages })).toBe(400);
+  expect(await statusWith({ ...rightAnswer, execution: otherAnswer?.execution })).toBe(400);
   expect(main.warnings).toEqual([]);
 });
 
 /** A peer that gives every caller this answer. */
-async function startAnswering(text: string) {
+async function startFixedAnswerPeer(text: string) {
   const server = createServer((_request, response) => {
     response.setHeader("content-type", "application/json");
     response.end(text);
@@ -341,11 +356,11 @@ test("in shadow mode, marks answers and counts the agreement with peers", async 
 });
 
 test("a shadow that is slower than its peers is compared when it is done", async () => {
-  const slow = chains();
-  const { main, origin } = await startThreeOracles({ ...slow, shadow: true });
+  const slowChains = chains();
+  const { main, origin } = await startThreeOracles({ ...slowChains, shadow: true });
   origin.addDeposits(DEPOSIT_TX, [{}]);
-  slow.origin.addDeposits(DEPOSIT_TX, [{ amount: 999n }]);
-  slow.origin.trouble = async () => await new Promise((resolve) => setTimeout(resolve, 200));
+  slowChains.origin.addDeposits(DEPOSIT_TX, [{ amount: 999n }]);
+  slowChains.origin.trouble = async () => await new Promise((resolve) => setTimeout(resolve, 200));
   expect((await main.post("depository-deposits", deposit)).body.quorum.local).toBe("pending");
   await expect
     .poll(async () => (await main.get("/shadow/v1/report")).body.local)

@@ -11,14 +11,14 @@ afterEach(async () => {
   await Promise.all(worlds.splice(0).map(async (world) => await world.close()));
 });
 
-async function oracle(options: OracleWorldOptions): Promise<OracleWorld> {
+async function startOracleWorld(options: OracleWorldOptions): Promise<OracleWorld> {
   const world = await startOracleWorld(options);
   worlds.push(world);
   return world;
 }
 
 const addresses = [0, 1, 2].map((n) => oracleSigner(n).address);
-const list = { signers: new Set(addresses), threshold: 2 };
+const quorumOptions = { signers: new Set(addresses), threshold: 2 };
 const unreachable = "http://127.0.0.1:9";
 const deposit = { chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSignatures: true };
 
@@ -33,8 +33,13 @@ const reportOf = async (world: OracleWorld) => (await world.get("/shadow/v1/repo
 
 test("does not combine the signature of a peer in shadow mode, and warns the operator", async () => {
   const shared = chains();
-  const shadow = await oracle({ ...shared, ...list, signer: oracleSigner(1), shadow: true });
-  const main = await oracle({ ...shared, ...list, peers: [shadow.url] });
+  const shadow = await startOracleWorld({
+    ...shared,
+    ...quorumOptions,
+    signer: oracleSigner(1),
+    shadow: true,
+  });
+  const main = await startOracleWorld({ ...shared, ...quorumOptions, peers: [shadow.url] });
   const { status, body } = await main.post("depository-deposits", deposit);
   expect(status).toBe(200);
   expect(body.quorum).toEqual({ signers: 1, threshold: 2, local: "ok" });
@@ -47,16 +52,26 @@ test("does not combine the signature of a peer in shadow mode, and warns the ope
 
 test("if one peer is a shadow, the quorum consists of the other oracles", async () => {
   const shared = chains();
-  const shadow = await oracle({ ...shared, ...list, signer: oracleSigner(1), shadow: true });
-  const live = await oracle({ ...shared, ...list, signer: oracleSigner(2) });
-  const main = await oracle({ ...shared, ...list, threshold: 3, peers: [shadow.url, live.url] });
+  const shadow = await startOracleWorld({
+    ...shared,
+    ...quorumOptions,
+    signer: oracleSigner(1),
+    shadow: true,
+  });
+  const live = await startOracleWorld({ ...shared, ...quorumOptions, signer: oracleSigner(2) });
+  const main = await startOracleWorld({
+    ...shared,
+    ...quorumOptions,
+    threshold: 3,
+    peers: [shadow.url, live.url],
+  });
   const { body } = await main.post("depository-deposits", deposit);
   expect(body.quorum).toEqual({ signers: 2, threshold: 3, local: "ok" });
   expect(await executionSigners(body.execution)).toEqual([addresses[0], addresses[2]].toSorted());
 });
 
 test("a shadow whose peers never answer reports them as failed, and no agreement", async () => {
-  const main = await oracle({ ...chains(), ...list, shadow: true, peers: [unreachable] });
+  const main = await startOracleWorld({ ...chains(), ...quorumOptions, shadow: true, peers: [unreachable] });
   for (const _ of [1, 2]) await main.post("depository-deposits", deposit);
   expect(await reportOf(main)).toMatchObject({
     attestations: 2,
@@ -69,17 +84,17 @@ test("a shadow whose peers never answer reports them as failed, and no agreement
 test("an answer with nothing to sign does not count as agreement of a shadow", async () => {
   const shared = chains();
   shared.origin.addDeposits(DEPOSIT_TX, []);
-  const live = await oracle({ ...shared, ...list, signer: oracleSigner(1) });
-  const main = await oracle({ ...shared, ...list, shadow: true, peers: [live.url] });
+  const live = await startOracleWorld({ ...shared, ...quorumOptions, signer: oracleSigner(1) });
+  const main = await startOracleWorld({ ...shared, ...quorumOptions, shadow: true, peers: [live.url] });
   expect((await main.post("depository-deposits", deposit)).status).toBe(200);
   expect(await reportOf(main)).toMatchObject({ local: { ok: 0, alone: 1 }, agreement: null });
 });
 
 test("reports a shadow that contradicts its only peer as diverged, with no agreement", async () => {
-  const theirs = chains();
-  theirs.origin.addDeposits(DEPOSIT_TX, [{ amount: 999n }]);
-  const live = await oracle({ ...theirs, ...list, signer: oracleSigner(1) });
-  const main = await oracle({ ...chains(), ...list, shadow: true, peers: [live.url] });
+  const otherChains = chains();
+  otherChains.origin.addDeposits(DEPOSIT_TX, [{ amount: 999n }]);
+  const live = await startOracleWorld({ ...otherChains, ...quorumOptions, signer: oracleSigner(1) });
+  const main = await startOracleWorld({ ...chains(), ...quorumOptions, shadow: true, peers: [live.url] });
   await main.post("depository-deposits", deposit);
   expect(await reportOf(main)).toMatchObject({
     local: { ok: 0, alone: 1 },
@@ -90,10 +105,10 @@ test("reports a shadow that contradicts its only peer as diverged, with no agree
 
 test("agreement of a shadow counts only attestations that another oracle signed too", async () => {
   const shared = chains();
-  const live = await oracle({ ...shared, ...list, signer: oracleSigner(1) });
-  const main = await oracle({
+  const live = await startOracleWorld({ ...shared, ...quorumOptions, signer: oracleSigner(1) });
+  const main = await startOracleWorld({
     ...shared,
-    ...list,
+    ...quorumOptions,
     shadow: true,
     peers: [live.url, unreachable],
     threshold: 3,

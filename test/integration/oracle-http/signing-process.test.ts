@@ -15,7 +15,7 @@ import type { AnswerBody } from "../../support/oracle-world.ts";
 
 const CALLER_KEY = "caller-key".padEnd(32, "-");
 const KEY = `0x${"5a".repeat(32)}` as const;
-const own = privateKeyToAddress(KEY).toLowerCase();
+const signerAddress = privateKeyToAddress(KEY).toLowerCase();
 const CHAIN_ID = 72100117;
 const DEPOSITORY = "0xBE1a86370EF893e948cb88F013b34fD6f86B926E";
 const home = mkdtempSync(join(tmpdir(), "causeway-oracle-"));
@@ -38,16 +38,16 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
-const started: Pick<ReturnType<typeof startOracle>, "stop">[] = [];
+const running: Pick<ReturnType<typeof startOracle>, "stop">[] = [];
 afterEach(async () => {
   key.state = "Enabled";
-  await Promise.all(started.splice(0).map(async (oracle) => await oracle.stop()));
+  await Promise.all(running.splice(0).map(async (oracle) => await oracle.stop()));
 });
 
 /** Starts the process. It stops when its test ends. */
 function anOracle(env: Readonly<Record<string, string>>): ReturnType<typeof startOracle> {
   const oracle = startOracle(env);
-  started.push(oracle);
+  running.push(oracle);
   return oracle;
 }
 
@@ -56,7 +56,7 @@ const common = (): Record<string, string> => ({
   CONFIGS_DIR: resolve(import.meta.dirname, "../../../configs"),
   HTTP_PORT: "0",
   API_KEYS: `${CALLER_KEY}:caller`,
-  ORACLE_SIGNERS: own,
+  ORACLE_SIGNERS: signerAddress,
   LOCAL_A_RPC_URL: `${node.url}/v3/SECRETPATH`,
   HUB_RPC_URL: hub.url,
   HUB_CHAIN_ID: String(aHub.chainId),
@@ -82,7 +82,7 @@ const awsKms = (): Record<string, string> => ({
   AWS_SECRET_ACCESS_KEY: "SECRETACCESS",
 });
 
-async function ask(url: string, transactionId = KNOWN_DEPOSIT as string) {
+async function post(url: string, transactionId = KNOWN_DEPOSIT as string) {
   const answer = await fetch(`${url}/attestations/depository-deposits/v1`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": CALLER_KEY },
@@ -95,18 +95,18 @@ async function ask(url: string, transactionId = KNOWN_DEPOSIT as string) {
  * A reader of the values of single series in /metrics, whatever the order of their labels. Undefined if a
  * series is missing.
  */
-async function scraper(url: string) {
+async function scrape(url: string) {
   const response = await fetch(`${url}/metrics`, { headers: { "x-api-key": CALLER_KEY } });
   const text = await response.text();
   return {
     text,
     value(name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
-      const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+      const labelTexts = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
       const line = text
         .split("\n")
         .find(
           (candidate) =>
-            /^\w+/.exec(candidate)?.[0] === name && wanted.every((label) => candidate.includes(label)),
+            /^\w+/.exec(candidate)?.[0] === name && labelTexts.every((label) => candidate.includes(label)),
         );
       return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(" ") + 1));
     },
@@ -121,19 +121,19 @@ describe.each([
     const signedBefore = kms.calls("Sign");
     const oracle = anOracle(env());
     const url = await oracle.url();
-    expect(oracle.output()).toContain(`"signer":"${own}"`);
+    expect(oracle.output()).toContain(`"signer":"${signerAddress}"`);
     const startedAtMs = performance.now();
-    const { status, body } = await ask(url);
+    const { status, body } = await post(url);
     const tookSeconds = (performance.now() - startedAtMs) / 1000;
     expect(status).toBe(200);
     expect(body.quorum).toEqual({ signers: 1, threshold: 1, local: "ok" });
-    expect(await executionSigners(body.execution)).toEqual([own]);
+    expect(await executionSigners(body.execution)).toEqual([signerAddress]);
     expect(body.messages).toHaveLength(1);
     for (const message of body.messages)
-      expect(await messageSigners("depositoryDeposit", message)).toEqual([own]);
+      expect(await messageSigners("depositoryDeposit", message)).toEqual([signerAddress]);
     expect(kms.calls("Sign") - signedBefore).toBe(signingModule === "aws-kms" ? 2 : 0);
 
-    const { value, text } = await scraper(url);
+    const { value, text } = await scrape(url);
     const call = { chain: "local-a", outcome: "ok" };
     for (const method of ["eth_chainId", "eth_getTransactionReceipt", "eth_getBlockByNumber"]) {
       expect(value("oracle_rpc_call_seconds_count", { ...call, method })).toBeGreaterThanOrEqual(1);
@@ -165,14 +165,14 @@ test("counts calls that a node refuses or does not answer by outcome, and signs 
   const oracle = anOracle({ ...rawKey(), LOCAL_A_RPC_URL: broken.url });
   const url = await oracle.url();
   // An unknown transaction is looked up with a method that this node refuses.
-  expect((await ask(url, `0x${"77".repeat(32)}`)).status).toBe(503);
+  expect((await post(url, `0x${"77".repeat(32)}`)).status).toBe(503);
   await broken.close();
-  expect((await ask(url)).status).toBe(503);
-  const { value } = await scraper(url);
-  const of = (method: string, outcome: string) =>
+  expect((await post(url)).status).toBe(503);
+  const { value } = await scrape(url);
+  const callCount = (method: string, outcome: string) =>
     value("oracle_rpc_call_seconds_count", { chain: "local-a", method, outcome });
-  expect(of("eth_getTransactionByHash", "refused")).toBe(1);
-  expect(of("eth_getTransactionReceipt", "fault")).toBeGreaterThanOrEqual(1);
+  expect(callCount("eth_getTransactionByHash", "refused")).toBe(1);
+  expect(callCount("eth_getTransactionReceipt", "fault")).toBeGreaterThanOrEqual(1);
   expect(value("oracle_signature_seconds_count", { outcome: "made" })).toBeUndefined();
 }, 30_000);
 
@@ -180,20 +180,20 @@ test("while the key service does not sign, answers are 503 and the signer is unh
   const oracle = anOracle(awsKms());
   const url = await oracle.url();
   key.state = "Disabled";
-  const { status, body } = await ask(url);
+  const { status, body } = await post(url);
   expect([status, body.code]).toEqual([503, "upstream_unavailable"]);
-  const bad = await scraper(url);
-  expect(bad.value("oracle_signer_healthy")).toBe(0);
-  expect(bad.value("oracle_signature_seconds_count", { outcome: "failed" })).toBeGreaterThanOrEqual(1);
-  expect(bad.value("oracle_signatures_total", { outcome: "failed" })).toBeGreaterThanOrEqual(1);
+  const metrics = await scrape(url);
+  expect(metrics.value("oracle_signer_healthy")).toBe(0);
+  expect(metrics.value("oracle_signature_seconds_count", { outcome: "failed" })).toBeGreaterThanOrEqual(1);
+  expect(metrics.value("oracle_signatures_total", { outcome: "failed" })).toBeGreaterThanOrEqual(1);
   key.state = "Enabled";
-  expect((await ask(url)).status).toBe(200);
-  expect((await scraper(url)).value("oracle_signer_healthy")).toBe(1);
+  expect((await post(url)).status).toBe(200);
+  expect((await scrape(url)).value("oracle_signer_healthy")).toBe(1);
   expect(await oracle.stop()).toBe(0);
 }, 30_000);
 
 describe("an oracle whose key is unavailable does not start", () => {
-  async function refused(changes: Record<string, string>): Promise<string> {
+  async function startError(changes: Record<string, string>): Promise<string> {
     const oracle = anOracle({ ...awsKms(), ...changes });
     // If the process does start, the test must not wait forever.
     const timer = setTimeout(() => void oracle.stop(), 20_000);
@@ -211,13 +211,13 @@ describe("an oracle whose key is unavailable does not start", () => {
   ])(
     "because %s",
     async (_what, changes) => {
-      expect(await refused(changes())).toContain("AWS KMS key is unusable");
+      expect(await startError(changes())).toContain("AWS KMS key is unusable");
     },
     30_000,
   );
 
   test("because its address is not on the list of signers", async () => {
-    expect(await refused({ ORACLE_SIGNERS: account("a1") })).toContain(
+    expect(await startError({ ORACLE_SIGNERS: account("a1") })).toContain(
       "ORACLE_SIGNERS must include the local signer",
     );
   }, 30_000);

@@ -16,7 +16,7 @@ let node: Awaited<ReturnType<typeof startFakeNode>>;
 let env: Record<string, string>;
 const CALLER_KEY = "caller-key".padEnd(32, "-");
 const KEY = `0x${"5a".repeat(32)}` as const;
-const own = privateKeyToAddress(KEY).toLowerCase();
+const signerAddress = privateKeyToAddress(KEY).toLowerCase();
 
 beforeAll(async () => {
   const parentHash = `0x${"aa".repeat(32)}`;
@@ -47,8 +47,8 @@ async function expectStartFailure(
   changes: Record<string, string>,
   without: readonly string[] = [],
 ): Promise<string> {
-  const wanted = Object.entries({ ...env, ...changes }).filter(([name]) => !without.includes(name));
-  const oracle = startOracle(Object.fromEntries(wanted));
+  const variables = Object.entries({ ...env, ...changes }).filter(([name]) => !without.includes(name));
+  const oracle = startOracle(Object.fromEntries(variables));
   // If the process does start, the test must not wait forever.
   const timer = setTimeout(() => void oracle.stop(), 15_000);
   expect(await oracle.ended).toBe(1);
@@ -58,7 +58,7 @@ async function expectStartFailure(
 }
 
 test("starts with only the required variables, answers, hides its keys, and stops cleanly", async () => {
-  const oracle = startOracle({ ...env, API_KEYS: `${CALLER_KEY}:caller;`, ORACLE_SIGNERS: own });
+  const oracle = startOracle({ ...env, API_KEYS: `${CALLER_KEY}:caller;`, ORACLE_SIGNERS: signerAddress });
   const url = await oracle.url();
   expect(await (await fetch(`${url}/lives/v1`)).json()).toEqual({ status: "ok" });
   expect((await fetch(`${url}/chains/v1`)).status).toBe(401);
@@ -77,7 +77,7 @@ test("starts with only the required variables, answers, hides its keys, and stop
   const log = oracle.output();
   expect(log).toMatch(/"event":"chains_enabled","chains":\["local-a"\],"off":\["local-b",/);
   expect(log).not.toContain("is disabled");
-  expect(log).toContain(`"signer":"${own}"`);
+  expect(log).toContain(`"signer":"${signerAddress}"`);
   for (const secret of [KEY.slice(2), CALLER_KEY, "SECRETPATH", '"stack"', "    at "])
     expect(log).not.toContain(secret);
 }, 30_000);
@@ -140,17 +140,20 @@ test.each<[string, Record<string, string>, string]>([
   ["a threshold below 1", { ORACLE_SIGNERS_THRESHOLD: "0" }, "ORACLE_SIGNERS_THRESHOLD must be an integer"],
   [
     "a threshold above the number of different signers",
-    { ORACLE_SIGNERS: `${own};0x${own.slice(2).toUpperCase()}`, ORACLE_SIGNERS_THRESHOLD: "2" },
+    {
+      ORACLE_SIGNERS: `${signerAddress};0x${signerAddress.slice(2).toUpperCase()}`,
+      ORACLE_SIGNERS_THRESHOLD: "2",
+    },
     "ORACLE_SIGNERS_THRESHOLD is 2",
   ],
   [
     "a signer that is not an address",
-    { ORACLE_SIGNERS: `${own};0x12` },
+    { ORACLE_SIGNERS: `${signerAddress};0x12` },
     "ORACLE_SIGNERS entry 2 is not an address",
   ],
   [
     "the zero address as a signer",
-    { ORACLE_SIGNERS: `${own};${account("00")}` },
+    { ORACLE_SIGNERS: `${signerAddress};${account("00")}` },
     "entry 2 is the zero address",
   ],
   [

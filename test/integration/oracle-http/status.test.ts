@@ -50,8 +50,8 @@ test("names the signer, its place in the hub's multisig, and the final block of 
 test("reports an oracle that the hub does not count, and a hub whose multisig is not configured", async () => {
   const stranger = await aWorld({ signer: oracleSigner(3) });
   expect((await statusOf(stranger)).hub.multisig).toEqual({ isSigner: false, threshold: 2 });
-  const { oracleMultisigAddress: _, ...without } = aHub;
-  const unknown = await aWorld({ hub: { ...without, oracleMultisigAddress: undefined } });
+  const { oracleMultisigAddress: _, ...hubWithoutMultisig } = aHub;
+  const unknown = await aWorld({ hub: { ...hubWithoutMultisig, oracleMultisigAddress: undefined } });
   expect((await statusOf(unknown)).hub.multisig).toBeNull();
 });
 

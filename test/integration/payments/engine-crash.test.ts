@@ -18,13 +18,13 @@ test("whenever the process crashes between a deposit and the end of its fill, th
       await origin.mine();
       return agreed;
     },
-    run: async (by) => {
-      await world.watch(origin, by);
-      await world.work(by);
+    run: async (workerServices) => {
+      await world.watch(origin, workerServices);
+      await world.work(workerServices);
       await destination.mine();
-      await world.watch(destination, by);
+      await world.watch(destination, workerServices);
       await destination.mine(2);
-      await world.watch(destination, by);
+      await world.watch(destination, workerServices);
     },
     verify: async (agreed, moment) => {
       const { recipient, destination: promised } = agreed.terms;
@@ -32,8 +32,8 @@ test("whenever the process crashes between a deposit and the end of its fill, th
       expect(payments, moment).toHaveLength(1);
       expect(await destination.balance(recipient, usdc), moment).toBe(promised.expectedAmount);
       // After a crash right after the broadcast, the service may first see the fill in a block.
-      expect(await world.statusesOf(agreed.requestId), moment).toSatisfy((seen: string[]) =>
-        ["waiting pending submitted success", "waiting pending success"].includes(seen.join(" ")),
+      expect(await world.statusesOf(agreed.requestId), moment).toSatisfy((statuses: string[]) =>
+        ["waiting pending submitted success", "waiting pending success"].includes(statuses.join(" ")),
       );
       expect(await world.status(agreed.requestId), moment).toMatchObject({
         status: "success",
@@ -67,13 +67,13 @@ test("whenever the process crashes during a refund, the deposit is refunded exac
       await origin.mine();
       return agreed;
     },
-    run: async (by) => {
-      await world.watch(origin, by);
-      await world.work(by);
+    run: async (workerServices) => {
+      await world.watch(origin, workerServices);
+      await world.work(workerServices);
       await origin.mine();
-      await world.watch(origin, by);
+      await world.watch(origin, workerServices);
       await origin.mine(2);
-      await world.watch(origin, by);
+      await world.watch(origin, workerServices);
     },
     verify: async (agreed, moment) => {
       const payments = await world.paymentsOf(agreed, origin);
@@ -100,10 +100,10 @@ test("whenever the process crashes while it replaces a stuck fill, exactly one o
       clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
       return agreed;
     },
-    run: async (by) => {
-      await world.maintainLaneOf(destination, by);
+    run: async (workerServices) => {
+      await world.maintainLaneOf(destination, workerServices);
       await destination.mine();
-      await world.watch(destination, by);
+      await world.watch(destination, workerServices);
     },
     verify: async (agreed, moment) => {
       expect(await world.paymentsOf(agreed, destination), moment).toHaveLength(1);
@@ -138,14 +138,14 @@ test("whenever the process crashes while it cancels a fill, either the deposit i
       clock.forward(300_000 + world.services.enginePolicy.cancelAfterDeadlineMs + 1);
       return agreed;
     },
-    run: async (by) => {
-      await world.maintainLaneOf(destination, by);
-      await world.maintainLaneOf(destination, by);
+    run: async (workerServices) => {
+      await world.maintainLaneOf(destination, workerServices);
+      await world.maintainLaneOf(destination, workerServices);
       await destination.mine();
-      await world.watch(destination, by);
+      await world.watch(destination, workerServices);
       await destination.mine(2);
-      await world.watch(destination, by);
-      await world.work(by);
+      await world.watch(destination, workerServices);
+      await world.work(workerServices);
     },
     verify: async (agreed, moment) => {
       const fills = await world.paymentsOf(agreed, destination);
@@ -154,8 +154,8 @@ test("whenever the process crashes while it cancels a fill, either the deposit i
       outcomes.add(status);
       expect(fills.length + refunds.length, moment).toBe(1);
       expect(status, moment).toBe(fills.length === 1 ? "success" : "refund");
-      const got = await destination.balance(agreed.terms.recipient, usdc);
-      expect(got, moment).toBe(fills.length === 1 ? agreed.terms.destination.expectedAmount : 0n);
+      const received = await destination.balance(agreed.terms.recipient, usdc);
+      expect(received, moment).toBe(fills.length === 1 ? agreed.terms.destination.expectedAmount : 0n);
     },
   });
   expect(outcomes).toContain("refund");

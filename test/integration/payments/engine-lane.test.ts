@@ -53,7 +53,7 @@ async function slotOf({ requestId }: QuotedRequest) {
   return slot;
 }
 
-const received = async ({ terms }: QuotedRequest): Promise<bigint> =>
+const receivedAmount = async ({ terms }: QuotedRequest): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
 test("a fill that is stuck because gas became more expensive is replaced at the same nonce with higher fees and paid once", async () => {
@@ -82,38 +82,38 @@ test("a fill that is stuck because gas became more expensive is replaced at the 
   const status = await world.status(agreed.requestId);
   expect(status).toMatchObject({ status: "success", txHashes: [attempts[1]?.txHash] });
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
-  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  expect(await receivedAmount(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
 test("lane maintenance skips a slot that its own process is signing, and signs and broadcasts a slot that another process left unsigned", async () => {
   const { destination, clock, services } = world;
   const released = Promise.withResolvers<void>();
-  const begun = Promise.withResolvers<void>();
+  const signingStarted = Promise.withResolvers<void>();
   const slotsBeingSent = new Map<string, number>();
-  const slow: WorkerServices = {
+  const slowSigner: WorkerServices = {
     ...services,
     slotsBeingSent,
     // The key is in another service. A local key would sign in the commit that reserves the slot.
     signer: {
       address: services.signer.address,
       signDigest: async (digest) => {
-        begun.resolve();
+        signingStarted.resolve();
         await released.promise;
         return await services.signer.signDigest(digest);
       },
     },
   };
-  const filling = aSubmittedFill({}, slow);
-  await begun.promise;
-  const attempts = async () =>
+  const filling = aSubmittedFill({}, slowSigner);
+  await signingStarted.promise;
+  const attemptCounts = async () =>
     (await services.reads.unsettledSlots(destination.chain.id, world.solver.address)).map(
       (slot) => slot.attempts.length,
     );
   clock.forward(services.enginePolicy.orphanedAfterMs + 1);
   await world.maintainLaneOf(destination, { ...services, slotsBeingSent });
-  expect(await attempts()).toEqual([0]);
+  expect(await attemptCounts()).toEqual([0]);
   await world.maintainLaneOf(destination, { ...services, slotsBeingSent: new Map() });
-  expect(await attempts()).toEqual([1]);
+  expect(await attemptCounts()).toEqual([1]);
   released.resolve();
   const agreed = await filling;
   expect(slotsBeingSent.size).toBe(0);
@@ -177,12 +177,12 @@ test("a fill whose gas the solver cannot pay waits and is paid when the solver i
 
 test("a fill whose bytes the node permanently refuses is canceled at its nonce, does not block later fills, and its deposit is refunded", async () => {
   const { destination, origin, clock } = world;
-  const [chain, others] = [destination.connected, world.services.chains];
+  const [connected, chains] = [destination.connected, world.services.chains];
   let refusals = 0;
   const refusing = {
-    ...chain,
+    ...connected,
     connection: {
-      ...chain.connection,
+      ...connected.connection,
       writer: {
         broadcast: async () => {
           refusals++;
@@ -193,55 +193,57 @@ test("a fill whose bytes the node permanently refuses is canceled at its nonce, 
   };
   const workerServices: WorkerServices = {
     ...world.services,
-    chains: { ...others, get: (id) => (id === destination.chain.id ? refusing : others.get(id)) },
+    chains: { ...chains, get: (id) => (id === destination.chain.id ? refusing : chains.get(id)) },
   };
-  const refused = await aSubmittedFill({ refundTo: world.anAddress() }, workerServices);
+  const refusedFill = await aSubmittedFill({ refundTo: world.anAddress() }, workerServices);
   expect(refusals).toBe(1);
-  const behind = await aSubmittedFill();
-  expect((await slotOf(behind)).nonce).toBe((await slotOf(refused)).nonce + 1);
+  const laterFill = await aSubmittedFill();
+  expect((await slotOf(laterFill)).nonce).toBe((await slotOf(refusedFill)).nonce + 1);
   await destination.mine();
   await world.watch(destination);
-  expect((await world.status(behind.requestId)).status, "the nonce before it is missing").toBe("submitted");
+  expect((await world.status(laterFill.requestId)).status, "the nonce before it is missing").toBe(
+    "submitted",
+  );
 
   await world.maintainLaneOf(destination);
   await destination.mine();
   await world.watch(destination);
-  expect((await world.status(behind.requestId)).status).toBe("success");
+  expect((await world.status(laterFill.requestId)).status).toBe("success");
   // The nonce is used, but nothing is refunded before the block is final.
-  expect((await world.status(refused.requestId)).status).toBe("pending");
-  expect((await world.request(refused.requestId)).state.name).toBe("filling");
+  expect((await world.status(refusedFill.requestId)).status).toBe("pending");
+  expect((await world.request(refusedFill.requestId)).state.name).toBe("filling");
 
-  const end = await world.untilFinal(refused.requestId);
+  const end = await world.untilFinal(refusedFill.requestId);
   expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_SUBMISSION_FAILED" });
-  expect(await world.statusesOf(refused.requestId)).toEqual(["waiting", "pending", "refund"]);
-  expect(await world.paymentsOf(refused, destination)).toEqual([]);
-  expect(await world.paymentsOf(refused, origin)).toHaveLength(1);
+  expect(await world.statusesOf(refusedFill.requestId)).toEqual(["waiting", "pending", "refund"]);
+  expect(await world.paymentsOf(refusedFill, destination)).toEqual([]);
+  expect(await world.paymentsOf(refusedFill, origin)).toHaveLength(1);
   expect(clock.nowMs()).toBeGreaterThan(0);
 });
 
 test("a fill that is not mined long after its deadline is canceled at its nonce, later fills continue, and the deposit is refunded", async () => {
   const { destination, origin, clock } = world;
-  const late = await aSubmittedFill({ ttl: 300, refundTo: world.anAddress() });
+  const lateFill = await aSubmittedFill({ ttl: 300, refundTo: world.anAddress() });
   clock.forward(200_000);
-  const behind = await aSubmittedFill();
+  const laterFill = await aSubmittedFill();
   clock.forward(100_000 + world.services.enginePolicy.cancelAfterDeadlineMs + 1);
   await world.maintainLaneOf(destination);
-  const { attempts } = await slotOf(late);
+  const { attempts } = await slotOf(lateFill);
   expect(attempts.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
   await destination.mine();
   await world.watch(destination);
-  expect((await world.status(behind.requestId)).status).toBe("success");
-  const end = await world.untilFinal(late.requestId);
+  expect((await world.status(laterFill.requestId)).status).toBe("success");
+  const end = await world.untilFinal(lateFill.requestId);
   expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_NOT_INCLUDED", txHashes: [] });
-  expect(await world.statusesOf(late.requestId)).toEqual([
+  expect(await world.statusesOf(lateFill.requestId)).toEqual([
     "waiting",
     "pending",
     "submitted",
     "pending",
     "refund",
   ]);
-  expect(await received(late)).toBe(0n);
-  expect(await world.paymentsOf(late, origin)).toHaveLength(1);
+  expect(await receivedAmount(lateFill)).toBe(0n);
+  expect(await world.paymentsOf(lateFill, origin)).toHaveLength(1);
 });
 
 test("refunds the deposit of a fill whose nonce the key used elsewhere only once that transaction is final", async () => {
@@ -249,7 +251,7 @@ test("refunds the deposit of a fill whose nonce the key used elsewhere only once
   const agreed = await aSubmittedFill();
   const { nonce } = await slotOf(agreed);
   // Another program with the same key replaces the fill in the mempool.
-  const foreign = await destination.client.sendTransaction({
+  const foreignHash = await destination.client.sendTransaction({
     account: privateKeyToAccount(world.solver.privateKey),
     to: world.stranger.address,
     value: 1n,
@@ -262,7 +264,7 @@ test("refunds the deposit of a fill whose nonce the key used elsewhere only once
   await world.watch(destination);
   expect(
     (await destination.sentBy(world.solver.address, agreed.since.get(destination.chain.id)))[0]?.hash,
-  ).toBe(foreign);
+  ).toBe(foreignHash);
   for (let block = 1; block <= 3; block++) {
     expect((await world.request(agreed.requestId)).state.name, `${block} blocks`).toBe("submitted");
     expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toMatchObject({ state: "open" });
@@ -273,7 +275,7 @@ test("refunds the deposit of a fill whose nonce the key used elsewhere only once
   clock.forward(1_000);
   const end = await world.untilFinal(agreed.requestId);
   expect(end.status).toBe("refund");
-  expect(await received(agreed)).toBe(0n);
+  expect(await receivedAmount(agreed)).toBe(0n);
   expect(await world.paymentsOf(agreed, origin)).toHaveLength(1);
   // The lane continues at the next nonce.
   const next = await aSubmittedFill();
@@ -338,7 +340,7 @@ test("refunds the deposit if the token returns false instead of reverting the fi
     status: "refund",
     failReason: "TRANSACTION_REVERTED",
   });
-  expect(await received(agreed)).toBe(0n);
+  expect(await receivedAmount(agreed)).toBe(0n);
 });
 
 test("refunds nothing if the node has lost the receipt of a paid nonce", async () => {
@@ -403,16 +405,16 @@ test("a payment whose commit a failover lost is not repeated: its lane plans not
   await openLane(world.services, destination.connected);
   expect(world.events.of("payment_unrecorded")[0]?.facts).toMatchObject({ requestId: agreed.requestId });
   // No fill is planned on this lane, however long it waits.
-  const other = await aSubmittedFill();
+  const otherFill = await aSubmittedFill();
   for (let round = 0; round < 8; round++) {
     world.clock.forward(60_000);
     await world.round();
     await openLane(world.services, destination.connected);
   }
-  for (const { requestId } of [agreed, other])
+  for (const { requestId } of [agreed, otherFill])
     expect((await world.request(requestId)).state.name).toBe("fillable");
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
-  expect(await world.paymentsOf(other, destination)).toEqual([]);
+  expect(await world.paymentsOf(otherFill, destination)).toEqual([]);
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
@@ -440,11 +442,11 @@ test("holds a lane for a lost payment in blocks beyond the search window, until 
 });
 
 /** The services after the operator replaced the solver's key and funded the new one. */
-async function withNewKey({ signer: former, ...services }: WorkerServices): Promise<WorkerServices> {
+async function withNewKey({ signer: formerSigner, ...services }: WorkerServices): Promise<WorkerServices> {
   const signer = rawKeySigner(`0x${"e3".repeat(32)}`);
   await world.destination.fund(signer.address, { native: 10n ** 20n, tokens: 100_000_000n });
   await world.destination.mine();
-  return { ...services, signer, formerSigners: [former] };
+  return { ...services, signer, formerSigners: [formerSigner] };
 }
 
 test("after the solver's key was replaced, the old lane replaces its stuck payment, and the new one pays the rest", async () => {
@@ -474,7 +476,7 @@ test("after the solver's key was replaced, the old lane replaces its stuck payme
   for (const { requestId } of [stuck, later])
     expect(await world.status(requestId)).toMatchObject({ status: "success" });
   for (const agreed of [stuck, later])
-    expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+    expect(await receivedAmount(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
 test("while a lost payment waits in the mempool, nothing is planned with its nonce", async () => {
@@ -482,8 +484,8 @@ test("while a lost payment waits in the mempool, nothing is planned with its non
   const agreed = await aSubmittedFill();
   await loseFill(agreed);
   await world.pool.query("delete from outbox where published_at_ms is null");
-  const other = await aSubmittedFill();
-  expect((await world.request(other.requestId)).state.name).toBe("fillable");
+  const otherFill = await aSubmittedFill();
+  expect((await world.request(otherFill.requestId)).state.name).toBe("fillable");
   expect(await pay(world.services, fillLeg, agreed.requestId)).toMatchObject({
     why: expect.stringContaining("pending transaction of the sending key is not in the database"),
   });
@@ -491,11 +493,11 @@ test("while a lost payment waits in the mempool, nothing is planned with its non
   for (let round = 0; round < 4; round++) {
     await openLane(world.services, destination.connected);
     await pay(world.services, fillLeg, agreed.requestId);
-    await pay(world.services, fillLeg, other.requestId);
+    await pay(world.services, fillLeg, otherFill.requestId);
     await world.round();
   }
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
-  expect(await world.paymentsOf(other, destination)).toEqual([]);
+  expect(await world.paymentsOf(otherFill, destination)).toEqual([]);
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
@@ -505,13 +507,15 @@ test("a fill that was checked before the database failed over takes no nonce aft
   await world.pay(agreed);
   await origin.mine();
   await world.watch(origin);
-  const replaced = { isNew: () => true, noteIdentity: () => undefined, identity: () => undefined };
-  const midway = { ...services, uow: postgresUnitOfWork(pool, world.events, replaced) };
-  await expect(pay(midway, fillLeg, agreed.requestId)).rejects.toThrow(ServerReplaced);
+  const replacedServer = { isNew: () => true, noteIdentity: () => undefined, identity: () => undefined };
+  const afterFailover = { ...services, uow: postgresUnitOfWork(pool, world.events, replacedServer) };
+  await expect(pay(afterFailover, fillLeg, agreed.requestId)).rejects.toThrow(ServerReplaced);
   const { chain } = world.destination;
-  const raised = midway.uow.run(async (tx) => await tx.lanes.open(chain.id, world.solver.address, 10_000));
-  await expect(raised).rejects.toThrow(ServerReplaced);
-  const after = { ...services, reads: postgresReads(sqlOn(pool), replaced) };
+  const opening = afterFailover.uow.run(
+    async (tx) => await tx.lanes.open(chain.id, world.solver.address, 10_000),
+  );
+  await expect(opening).rejects.toThrow(ServerReplaced);
+  const after = { ...services, reads: postgresReads(sqlOn(pool), replacedServer) };
   expect(await pay(after, fillLeg, agreed.requestId)).toMatchObject({
     why: expect.stringContaining("less than a minute ago"),
   });
@@ -540,10 +544,10 @@ test("a key that was used while the node had lost its old states opens its lane 
   await openLane(services, forgetful);
   await destination.mine(trailLength(destination.chain) + 5);
   await world.watch(destination);
-  const waits = await aSubmittedFill();
-  expect((await world.request(waits.requestId)).state.name).toBe("fillable");
+  const waitingFill = await aSubmittedFill();
+  expect((await world.request(waitingFill.requestId)).state.name).toBe("fillable");
   await openLane(services, destination.connected);
-  expect((await world.untilFinal(waits.requestId)).status).toBe("success");
+  expect((await world.untilFinal(waitingFill.requestId)).status).toBe("success");
 });
 
 test("the holder of a key that is no longer configured cannot block its orders", async () => {
@@ -552,9 +556,9 @@ test("the holder of a key that is no longer configured cannot block its orders",
   const agreed = await world.quote({ recipient: world.anAddress() });
   await world.pay(agreed);
   await origin.mine();
-  const kept = await withNewKey(services);
-  expect(kept.formerSigners).toHaveLength(1);
-  const rotated = { ...kept, formerSigners: [] };
+  const withFormerKey = await withNewKey(services);
+  expect(withFormerKey.formerSigners).toHaveLength(1);
+  const rotated = { ...withFormerKey, formerSigners: [] };
   const data = agreed.terms.orderId;
   await destination.send(solver, { to: world.stranger.address, data, value: 1n });
   await destination.mine();
@@ -570,24 +574,24 @@ test("the holder of a key that is no longer configured cannot block its orders",
 
 test("a lost payment of a former key is not repeated by the new one, which pays for everything else", async () => {
   const { destination, origin, services } = world;
-  const [agreed, other] = [await aSubmittedFill(), await world.quote({ recipient: world.anAddress() })];
+  const [agreed, otherQuote] = [await aSubmittedFill(), await world.quote({ recipient: world.anAddress() })];
   await destination.mine();
   await loseFill(agreed);
-  await world.pay(other);
+  await world.pay(otherQuote);
   await origin.mine();
   const rotated = await withNewKey(services);
   await openLane(rotated, destination.connected);
   await world.watch(origin, rotated);
   for (let round = 0; round < 4; round++) {
     await pay(rotated, fillLeg, agreed.requestId).catch(() => undefined);
-    await pay(rotated, fillLeg, other.requestId).catch(() => undefined);
+    await pay(rotated, fillLeg, otherQuote.requestId).catch(() => undefined);
     await destination.mine(trailLength(destination.chain));
     await world.watch(destination, rotated);
     await openLane(rotated, destination.connected);
   }
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
-  expect(await received(other)).toBe(other.terms.destination.expectedAmount);
+  expect(await receivedAmount(otherQuote)).toBe(otherQuote.terms.destination.expectedAmount);
 });
 
 test.each(["is pending", "may be lost"])(
@@ -624,7 +628,7 @@ test("a deposit whose lost fill was mined is not refunded while the destination'
   const { connection } = destination.connected;
   const fault = new NodeRefusal({ method: "eth_call", nodeCode: 503, nodeText: "busy", nodeData: undefined });
   const failing = async (): Promise<never> => await Promise.reject(fault);
-  const silent = withChain(services, destination.connected, {
+  const unresponsive = withChain(services, destination.connected, {
     connection: { reader: { ...connection.reader, nonce: failing, simulate: failing } },
   });
   const disabled: WorkerServices = {
@@ -640,18 +644,19 @@ test("a deposit whose lost fill was mined is not refunded while the destination'
   };
   const attempt = async (workerServices: WorkerServices): Promise<unknown> =>
     await pay(workerServices, fillLeg, agreed.requestId).catch((error: unknown) => error);
-  for (const workerServices of [silent, disabled]) {
+  for (const workerServices of [unresponsive, disabled]) {
     for (let round = 0; round < 10; round++) {
       await attempt(workerServices);
       clock.forward(inventoryWaitMs / 4);
     }
     expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
   }
-  expect(await attempt(silent)).toBe(fault);
+  expect(await attempt(unresponsive)).toBe(fault);
   expect(await attempt(disabled)).toMatchObject({ why: expect.stringContaining("not enabled") });
   // If nothing had been paid, the deposit would be refunded after this deadline.
   clock.forward(agreed.terms.fillDeadlineMs);
-  for (const workerServices of [silent, disabled, unknownSolver, services]) await attempt(workerServices);
+  for (const workerServices of [unresponsive, disabled, unknownSolver, services])
+    await attempt(workerServices);
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
   for (let round = 0; round < 4; round++) await world.round();
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
@@ -660,9 +665,9 @@ test("a deposit whose lost fill was mined is not refunded while the destination'
 
 test("a fill whose commit a failover lost before its broadcast is planned again and paid once, although the old process broadcasts it late", async () => {
   const { destination, origin } = world;
-  const kept: Hex[] = [];
+  const signedBytes: Hex[] = [];
   const broadcast = async (raw: Hex): Promise<never> => {
-    kept.push(raw);
+    signedBytes.push(raw);
     return await Promise.reject(new Error("cut off"));
   };
   const cutOff = withChain(world.services, destination.connected, { connection: { writer: { broadcast } } });
@@ -678,12 +683,12 @@ test("a fill whose commit a failover lost before its broadcast is planned again 
   await world.watch(destination);
   await world.work();
   const [attempt] = (await slotOf(agreed)).attempts;
-  const [late = "0x"] = kept;
-  expect(attempt?.txHash).not.toBe(keccak256(late));
-  await destination.client.sendRawTransaction({ serializedTransaction: late }).catch(() => undefined);
+  const [lateBytes = "0x"] = signedBytes;
+  expect(attempt?.txHash).not.toBe(keccak256(lateBytes));
+  await destination.client.sendRawTransaction({ serializedTransaction: lateBytes }).catch(() => undefined);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
-  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  expect(await receivedAmount(agreed)).toBe(agreed.terms.destination.expectedAmount);
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
@@ -699,7 +704,7 @@ test("a slot whose nonce a lost payment of an order used is never treated as dea
   const { connection } = connected;
   const nonce: typeof connection.reader.nonce = async (account) =>
     await connection.reader.nonce(account, "latest");
-  const other = {
+  const withOtherFees = {
     ...connected,
     pulse: { ...connected.pulse, gasPrices },
     connection: { ...connection, reader: { ...connection.reader, nonce } },
@@ -708,7 +713,7 @@ test("a slot whose nonce a lost payment of an order used is never treated as dea
     ...world.services,
     chains: {
       ...world.services.chains,
-      get: (id) => (id === destination.chain.id ? other : world.services.chains.get(id)),
+      get: (id) => (id === destination.chain.id ? withOtherFees : world.services.chains.get(id)),
     },
   });
   expect((await slotOf(agreed)).attempts).toHaveLength(1);
@@ -732,14 +737,14 @@ test("an outcome is final exactly when its block has the chain's finality depth"
 
 test("a lane that starts behind the chain starts at the chain's nonce", async () => {
   const { destination } = world;
-  for (let sent = 0; sent < 3; sent++) {
+  for (let count = 0; count < 3; count++) {
     await destination.send(world.solver, { to: world.stranger.address, value: 1n });
     await destination.mine();
   }
-  const used = await destination.client.getTransactionCount({ address: world.solver.address });
+  const nextNonce = await destination.client.getTransactionCount({ address: world.solver.address });
   await openLane(world.services, destination.connected);
   const agreed = await aSubmittedFill();
-  expect((await slotOf(agreed)).nonce).toBe(used);
+  expect((await slotOf(agreed)).nonce).toBe(nextNonce);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
 });
 
@@ -783,7 +788,7 @@ test("broadcasts the same bytes of an orphaned fill again and pays once", async 
 
   await destination.reorg(1);
   await world.watch(destination);
-  expect(await received(agreed)).toBe(0n);
+  expect(await receivedAmount(agreed)).toBe(0n);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "submitted", final: false });
 
   clock.forward(world.services.enginePolicy.orphanedAfterMs + 1);
@@ -793,7 +798,7 @@ test("broadcasts the same bytes of an orphaned fill again and pays once", async 
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: mined.txHashes });
   const end = await world.untilFinal(agreed.requestId);
   expect(end).toMatchObject({ status: "success", final: true, txHashes: mined.txHashes });
-  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  expect(await receivedAmount(agreed)).toBe(agreed.terms.destination.expectedAmount);
   expect(await world.statusesOf(agreed.requestId)).toEqual([
     "waiting",
     "pending",
@@ -820,7 +825,7 @@ test("a fill that is orphaned long after it was signed is broadcast again, and i
   await destination.mine();
   await world.watch(destination);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
-  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  expect(await receivedAmount(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
 test("a fill that a reorg moved into another block stays paid once and becomes final there", async () => {
@@ -837,11 +842,11 @@ test("a fill that a reorg moved into another block stays paid once and becomes f
   const [payment] = await world.paymentsOf(agreed, destination);
   expect((await slotOf(agreed)).minedBlockNumber).toBe(payment?.block);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
-  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  expect(await receivedAmount(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
 /** The services of a process that read the lane before other processes changed it. */
-async function readBefore(): Promise<WorkerServices> {
+async function readStaleLane(): Promise<WorkerServices> {
   const stale = await world.services.reads.unsettledSlots(world.destination.chain.id, world.solver.address);
   const reads = {
     ...world.services.reads,
@@ -865,13 +870,13 @@ test("raises each event of a payment once, although a second process read the la
     const trail = await loadTrail(world.services, connected);
     for (const workerServices of processes) await trackLane(workerServices, connected, trail);
   };
-  const beforeMined = await readBefore();
+  const beforeMined = await readStaleLane();
   await destination.mine();
   await world.watch(destination);
   await track(beforeMined);
   expect(eventsOf(agreed)).toEqual(["slot_mined"]);
 
-  const beforeOrphaned = await readBefore();
+  const beforeOrphaned = await readStaleLane();
   await destination.reorg(1);
   await world.watch(destination);
   await track(beforeOrphaned);
@@ -881,7 +886,7 @@ test("raises each event of a payment once, although a second process read the la
   await world.maintainLaneOf(destination);
   await destination.mine();
   await world.watch(destination);
-  const beforeFinal = await readBefore();
+  const beforeFinal = await readStaleLane();
   for (let block = 2; block <= 3; block++) {
     await destination.mine();
     await world.watch(destination);
@@ -897,12 +902,12 @@ test("reports a reverted payment as dead once, although a second process read th
   await destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
   await destination.mine();
   await world.watch(destination);
-  const before = await readBefore();
+  const stale = await readStaleLane();
   for (let block = 2; block <= 3; block++) {
     await destination.mine();
     await world.watch(destination);
   }
-  await trackLane(before, destination.connected, await loadTrail(world.services, destination.connected));
+  await trackLane(stale, destination.connected, await loadTrail(world.services, destination.connected));
   expect(eventsOf(agreed)).toEqual(["slot_mined", "slot_dead"]);
 });
 
@@ -912,7 +917,7 @@ test("does not finalize a fill by a block that a reorg replaced after the lane w
   const agreed = await aSubmittedFill();
   await destination.mine();
   await world.watch(destination);
-  const slow = await readBefore();
+  const stale = await readStaleLane();
   const { minedBlockHash: formerBlock, attempts } = await slotOf(agreed);
   const trail = await loadTrail(world.services, connected);
   const head = trail.at(-1);
@@ -930,7 +935,7 @@ test("does not finalize a fill by a block that a reorg replaced after the lane w
   expect(moved).toMatchObject({ state: "mined" });
   expect(moved.minedBlockHash).not.toBe(formerBlock);
 
-  await trackLane(slow, connected, formerTrail);
+  await trackLane(stale, connected, formerTrail);
   expect(await slotOf(agreed)).toEqual(moved);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", final: false });
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
@@ -953,11 +958,11 @@ test("a used nonce does not end a payment if an attempt was signed after the lan
     await destination.mine();
     await world.watch(destination);
   }
-  const slow = await readBefore();
+  const stale = await readStaleLane();
   const [attempt] = attempts;
   if (attempt === undefined) throw new Error("the fill is not signed");
-  const later = { ...attempt, n: 1, txHash: keccak256("0x01") };
-  await world.services.uow.run((tx) => tx.lanes.addAttempts([{ slotId: id, attempt: later }]));
+  const laterAttempt = { ...attempt, n: 1, txHash: keccak256("0x01") };
+  await world.services.uow.run((tx) => tx.lanes.addAttempts([{ slotId: id, attempt: laterAttempt }]));
   await destination.mine();
   const trail = await scanChain(
     world.services,
@@ -965,7 +970,7 @@ test("a used nonce does not end a payment if an attempt was signed after the lan
     await loadTrail(world.services, destination.connected),
     await destination.announce(),
   );
-  await trackLane(slow, destination.connected, trail);
+  await trackLane(stale, destination.connected, trail);
   expect((await slotOf(agreed)).state).toBe("open");
   expect(eventsOf(agreed)).toEqual([]);
 
@@ -976,10 +981,10 @@ test("a used nonce does not end a payment if an attempt was signed after the lan
 
 test("a hundred pending fills of one lane are mined without a nonce gap", async () => {
   const { destination, origin } = world;
-  const agreed: QuotedRequest[] = [];
-  for (let at = 0; at < 100; at++)
-    agreed.push(await world.quote({ recipient: world.anAddress(), amount: "5000000" }));
-  const approval = agreed[0]?.answer.steps.find(({ id }) => id === "approve");
+  const quotes: QuotedRequest[] = [];
+  for (let index = 0; index < 100; index++)
+    quotes.push(await world.quote({ recipient: world.anAddress(), amount: "5000000" }));
+  const approval = quotes[0]?.answer.steps.find(({ id }) => id === "approve");
   expect(approval).toBeDefined();
   await origin.send(world.user, {
     to: world.usdc,
@@ -993,12 +998,12 @@ test("a hundred pending fills of one lane are mined without a nonce gap", async 
     address: world.user.address,
     blockTag: "pending",
   });
-  for (const [at, { answer }] of agreed.entries()) {
+  for (const [index, { answer }] of quotes.entries()) {
     const deposit = transactionsOf(answer.steps).at(-1);
     await origin.send(world.user, {
       to: (deposit?.to ?? "0x") as `0x${string}`,
       data: (deposit?.data ?? "0x") as `0x${string}`,
-      nonce: firstNonce + at,
+      nonce: firstNonce + index,
     });
   }
   while ((await origin.client.getTransactionCount({ address: world.user.address })) < firstNonce + 100)
@@ -1007,23 +1012,25 @@ test("a hundred pending fills of one lane are mined without a nonce gap", async 
   await world.work();
   const slots = await world.services.reads.unsettledSlots(destination.chain.id, world.solver.address);
   const nonces = slots.map(({ nonce }) => nonce);
-  expect(nonces).toEqual(Array.from({ length: 100 }, (_, at) => (nonces[0] ?? 0) + at));
+  expect(nonces).toEqual(Array.from({ length: 100 }, (_, index) => (nonces[0] ?? 0) + index));
   await destination.mine(2);
   await world.watch(destination);
   const statuses = await Promise.all(
-    agreed.map(async ({ requestId }) => (await world.status(requestId)).status),
+    quotes.map(async ({ requestId }) => (await world.status(requestId)).status),
   );
   expect(new Set(statuses)).toEqual(new Set(["success"]));
-  const payments = await destination.sentBy(world.solver.address, agreed[0]?.since.get(destination.chain.id));
+  const payments = await destination.sentBy(world.solver.address, quotes[0]?.since.get(destination.chain.id));
   expect(new Set(payments.map(({ input }) => input.slice(-64))).size).toBe(100);
   expect(payments).toHaveLength(100);
 });
 
 test("fills the nonce gap of a transaction that was orphaned before the lane was opened", async () => {
   const { origin, destination, services, solver } = world;
-  const used = await destination.connected.connection.reader.nonce(solver.address, "latest");
+  const latestNonce = await destination.connected.connection.reader.nonce(solver.address, "latest");
   // The state of the chain before the reorg.
-  await services.uow.run(async (tx) => await tx.lanes.open(destination.chain.id, solver.address, used + 2));
+  await services.uow.run(
+    async (tx) => await tx.lanes.open(destination.chain.id, solver.address, latestNonce + 2),
+  );
   const agreed = await world.quote();
   await world.pay(agreed);
   await origin.mine();
@@ -1032,11 +1039,14 @@ test("fills the nonce gap of a transaction that was orphaned before the lane was
   await destination.mine();
   expect(await world.paymentsOf(agreed, destination)).toEqual([]);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
-  const sent = await destination.sentBy(solver.address);
-  expect(sent.map(({ nonce, input }) => [nonce, input === "0x"])).toEqual([
-    [used, true],
-    [used + 1, true],
-    [used + 2, false],
+  const transactions = await destination.sentBy(solver.address);
+  expect(transactions.map(({ nonce, input }) => [nonce, input === "0x"])).toEqual([
+    [latestNonce, true],
+    [latestNonce + 1, true],
+    [latestNonce + 2, false],
   ]);
-  expect(world.events.of("nonce_gap_filled").map(({ facts }) => facts["nonce"])).toEqual([used, used + 1]);
+  expect(world.events.of("nonce_gap_filled").map(({ facts }) => facts["nonce"])).toEqual([
+    latestNonce,
+    latestNonce + 1,
+  ]);
 });

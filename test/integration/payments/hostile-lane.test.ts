@@ -31,7 +31,7 @@ const slotOf = async ({ requestId }: QuotedRequest) =>
 const statusOf = async ({ requestId }: QuotedRequest) => (await world.status(requestId)).status;
 
 /** The services with a destination node that hands broadcasts to `broadcast`. */
-const sendingBy = (broadcast: ChainWriter["broadcast"]): WorkerServices =>
+const withBroadcast = (broadcast: ChainWriter["broadcast"]): WorkerServices =>
   withChain(world.services, world.destination.connected, { connection: { writer: { broadcast } } });
 
 async function mineDestination(): Promise<void> {
@@ -41,24 +41,24 @@ async function mineDestination(): Promise<void> {
 
 test("a native fill that would leave no native tokens for gas waits without a nonce while later fills are paid, and is finally refunded", async () => {
   const { destination, clock, services } = world;
-  const greedy = await aDeposit({ destinationCurrency: NATIVE_CURRENCY });
-  const { expectedAmount } = greedy.terms.destination;
+  const nativeFill = await aDeposit({ destinationCurrency: NATIVE_CURRENCY });
+  const { expectedAmount } = nativeFill.terms.destination;
   // The balance covers the payment, or the gas of other payments, but not the payment and its own gas.
   await destination.client.setBalance({ address: world.solver.address, value: expectedAmount + 10n ** 9n });
   await mineDestination();
   await world.work();
-  expect(await slotOf(greedy)).toBeUndefined();
-  expect(world.events.of("fill_waits").at(-1)?.facts).toMatchObject({ requestId: greedy.requestId });
-  expect(await statusOf(greedy)).toBe("pending");
+  expect(await slotOf(nativeFill)).toBeUndefined();
+  expect(world.events.of("fill_waits").at(-1)?.facts).toMatchObject({ requestId: nativeFill.requestId });
+  expect(await statusOf(nativeFill)).toBe("pending");
 
-  const behind = await aDeposit();
+  const laterFill = await aDeposit();
   await world.work();
   await mineDestination();
-  expect(await statusOf(behind)).toBe("success");
+  expect(await statusOf(laterFill)).toBe("success");
   expect(world.events.of("attempt_refused")).toEqual([]);
 
   clock.forward(services.enginePolicy.inventoryWaitMs + 1);
-  expect(await world.untilFinal(greedy.requestId, 1_000)).toMatchObject({
+  expect(await world.untilFinal(nativeFill.requestId, 1_000)).toMatchObject({
     status: "refund",
     failReason: "SOLVER_BALANCE_TOO_LOW",
   });
@@ -68,30 +68,30 @@ test("a payment that every node refuses is canceled at its nonce, whatever the e
   const { destination, clock, services } = world;
   const { writer } = destination.connected.connection;
   let refused: Hex | undefined;
-  const workerServices = sendingBy(async (raw) => {
+  const workerServices = withBroadcast(async (raw) => {
     refused ??= raw;
     if (raw !== refused) return await writer.broadcast(raw);
     const reason =
       "the node returned error -32000: in-flight transaction limit reached for delegated accounts";
     throw new RpcFault({ kind: "refused", method: "eth_sendRawTransaction", reason });
   });
-  const odd = await aDeposit();
+  const refusedFill = await aDeposit();
   await expect(world.work(workerServices)).rejects.toThrow("in-flight");
-  const behind = await aDeposit();
+  const laterFill = await aDeposit();
   await world.work(workerServices);
   await mineDestination();
-  expect(await statusOf(behind)).toBe("submitted");
+  expect(await statusOf(laterFill)).toBe("submitted");
 
   clock.forward(services.enginePolicy.stuckAfterMs + 1);
   await world.maintainLaneOf(destination, workerServices);
-  expect((await slotOf(odd))?.attempts.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
+  expect((await slotOf(refusedFill))?.attempts.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
   await mineDestination();
-  expect(await statusOf(behind)).toBe("success");
-  expect(await world.untilFinal(odd.requestId)).toMatchObject({
+  expect(await statusOf(laterFill)).toBe("success");
+  expect(await world.untilFinal(refusedFill.requestId)).toMatchObject({
     status: "refund",
     failReason: "TRANSACTION_SUBMISSION_FAILED",
   });
-  expect(await world.paymentsOf(odd, destination)).toEqual([]);
+  expect(await world.paymentsOf(refusedFill, destination)).toEqual([]);
 });
 
 test("a stuck payment is replaced in time although its bytes are broadcast again every few seconds", async () => {
@@ -99,13 +99,13 @@ test("a stuck payment is replaced in time although its bytes are broadcast again
   const { stuckAfterMs, rebroadcastIntervalMs } = services.enginePolicy;
   const agreed = await aDeposit();
   let broadcasts = 0;
-  const workerServices = sendingBy(async (raw) => {
+  const workerServices = withBroadcast(async (raw) => {
     broadcasts++;
     return await destination.connected.connection.writer.broadcast(raw);
   });
   await world.work(workerServices);
-  const first = (await slotOf(agreed))?.attempts[0]?.maxFeePerGas ?? 0n;
-  await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: first * 3n });
+  const firstMaxFee = (await slotOf(agreed))?.attempts[0]?.maxFeePerGas ?? 0n;
+  await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: firstMaxFee * 3n });
   await mineDestination();
   for (let passedMs = 0; passedMs <= stuckAfterMs; passedMs += 2_000) {
     clock.forward(2_000);
@@ -126,13 +126,13 @@ test("at the fee cap, broadcasts a cancel transaction at an abandoned payment's 
   await world.work();
   const [payment] = (await slotOf(agreed))?.attempts ?? [];
   const { fees } = destination.chain;
-  const sent: Hex[] = [];
+  const broadcasts: Hex[] = [];
   const workerServices = withChain(services, destination.connected, {
     chain: { fees: { ...fees, maxFeePerGasWei: payment?.maxFeePerGas ?? 0n } },
     connection: {
       writer: {
         broadcast: async (raw) => {
-          sent.push(raw);
+          broadcasts.push(raw);
           return await destination.connected.connection.writer.broadcast(raw);
         },
       },
@@ -142,7 +142,7 @@ test("at the fee cap, broadcasts a cancel transaction at an abandoned payment's 
   await world.maintainLaneOf(destination, workerServices);
   const { attempts } = (await slotOf(agreed)) ?? {};
   expect(attempts?.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
-  expect(sent).toEqual([attempts?.[1]?.raw]);
+  expect(broadcasts).toEqual([attempts?.[1]?.raw]);
   await mineDestination();
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({
     status: "refund",
@@ -155,7 +155,7 @@ test("a cancel transaction that the node rejects is broadcast again at the usual
   const { destination, clock, services } = world;
   const { rebroadcastIntervalMs, stuckAfterMs } = services.enginePolicy;
   let broadcasts = 0;
-  const workerServices = sendingBy(async () => {
+  const workerServices = withBroadcast(async () => {
     broadcasts++;
     return { kind: "rejected", reason: "in-flight transaction limit reached" };
   });

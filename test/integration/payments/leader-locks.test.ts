@@ -46,7 +46,7 @@ function aProcess(url = database.url): LeaderLocks {
   return locks;
 }
 
-function leading(name: string, ...processes: readonly LeaderLocks[]): boolean[] {
+function leadershipOf(name: string, ...processes: readonly LeaderLocks[]): boolean[] {
   return processes.map(({ workedAgoMs }) => workedAgoMs(name) !== undefined);
 }
 
@@ -76,13 +76,13 @@ test("one process leads at a time, and the next one leads as soon as the first r
   const [processA, processB] = [aProcess(), aProcess()];
   const first = await processA.lead("watch:1", forever);
   const waiting = processB.lead("watch:1", forever);
-  const other = await processB.lead("watch:2", forever);
-  expect(other, "another task has its own leader").toBeDefined();
+  const otherTask = await processB.lead("watch:2", forever);
+  expect(otherTask, "another task has its own leader").toBeDefined();
   expect(await Promise.race([waiting, sleep(300, "still waits")])).toBe("still waits");
-  expect(leading("watch:1", processA, processB)).toEqual([true, false]);
+  expect(leadershipOf("watch:1", processA, processB)).toEqual([true, false]);
   await first?.release();
   expect((await waiting)?.lost.aborted).toBe(false);
-  expect(leading("watch:1", processA, processB)).toEqual([false, true]);
+  expect(leadershipOf("watch:1", processA, processB)).toEqual([false, true]);
 });
 
 test("in production a standby leads within 5 seconds, and the leader stops before", () => {
@@ -139,7 +139,7 @@ test("a leader whose connection is cut loses all its locks, and reacquires those
   const [first, second] = [await locks.lead("watch:1", forever), await locks.lead("watch:2", forever)];
   for (const { pid } of await lockSessions()) await pool.query("select pg_terminate_backend($1)", [pid]);
   await expect.poll(() => [first?.lost.aborted, second?.lost.aborted]).toEqual([true, true]);
-  expect(leading("watch:1", locks)).toEqual([false]);
+  expect(leadershipOf("watch:1", locks)).toEqual([false]);
   expect((await locks.lead("watch:1", forever))?.lost.aborted).toBe(false);
 });
 
@@ -182,7 +182,7 @@ test("a frozen leader loses its locks, and does not lead when it continues", asy
   expect((await waiting)?.lost.aborted).toBe(false);
   child.kill("SIGCONT");
   await expect.poll(() => lines, { timeout: 5_000 }).toEqual(["leads", "stopped"]);
-  expect(leading("watch:1", standby)).toEqual([true]);
+  expect(leadershipOf("watch:1", standby)).toEqual([true]);
 });
 
 test("locks are acquired again after the database was unreachable", async () => {
@@ -195,9 +195,9 @@ test("locks are acquired again after the database was unreachable", async () => 
     const first = await locks.lead("watch:1", forever);
     network.cut();
     await expect.poll(() => first?.lost.aborted, { timeout: 5_000 }).toBe(true);
-    const again = locks.lead("watch:1", forever);
+    const nextLead = locks.lead("watch:1", forever);
     network.heal();
-    expect((await again)?.lost.aborted).toBe(false);
+    expect((await nextLead)?.lost.aborted).toBe(false);
   } finally {
     await network.close();
   }

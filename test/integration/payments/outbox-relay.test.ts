@@ -47,15 +47,18 @@ afterAll(async () => {
 
 /** Empties the list before closing, so that a part that hangs fails only the test that started it. */
 async function closeParts(): Promise<void> {
-  const started = parts.toReversed();
+  const closing = parts.toReversed();
   parts = [];
-  for (const part of started) await part.close();
+  for (const part of closing) await part.close();
 }
 
 /**
  * A job catalog that only records which jobs ran. Jobs of `fill` may run in the process that commits them.
  */
-function aCatalog(run: (payload: unknown) => Promise<Progress> = async () => ({ waitMs: 0 }), ofFill = {}) {
+function aCatalog(
+  run: (payload: unknown) => Promise<Progress> = async () => ({ waitMs: 0 }),
+  fillOptions = {},
+) {
   const ran: unknown[] = [];
   const job = (name: "fill" | "refund") => ({
     name,
@@ -66,19 +69,19 @@ function aCatalog(run: (payload: unknown) => Promise<Progress> = async () => ({ 
       return await run(payload);
     },
   });
-  const catalog = { fill: { ...job("fill"), ...ofFill }, refund: job("refund") } satisfies Catalog;
+  const catalog = { fill: { ...job("fill"), ...fillOptions }, refund: job("refund") } satisfies Catalog;
   return { catalog, ran };
 }
 
 const services = { clock, events } as unknown as WorkerServices;
 
-async function relay(
+async function openRelay(
   catalog: Catalog,
   redisUrl: string,
   ownJobs: NewJobs = newJobs(),
   hangsAfterMs?: number,
 ): Promise<OutboxRelay> {
-  const started = await startOutboxRelay(services, catalog, {
+  const outboxRelay = await startOutboxRelay(services, catalog, {
     pool,
     databaseUrl: database.url,
     redis: redisAt(redisUrl),
@@ -86,47 +89,51 @@ async function relay(
     newJobs: ownJobs,
     ...(hangsAfterMs !== undefined && { hangsAfterMs }),
   });
-  parts.push(started);
-  return started;
+  parts.push(outboxRelay);
+  return outboxRelay;
 }
 
-function workers(catalog: Catalog, redisUrl: string): WorkerHost {
-  const started = startWorkers(services, catalog, {
+function openWorkers(catalog: Catalog, redisUrl: string): WorkerHost {
+  const host = startWorkers(services, catalog, {
     redis: redisAt(redisUrl),
     prefix,
     runs: jobRuns(sqlOn(pool)),
   });
-  parts.push(started);
-  return started;
+  parts.push(host);
+  return host;
 }
 
-const jobs = (from: number, to: number): OutboxEntry[] =>
-  Array.from({ length: to - from }, (_, at) => ({
+const jobEntries = (from: number, to: number): OutboxEntry[] =>
+  Array.from({ length: to - from }, (_, index) => ({
     job: "fill",
-    jobId: `job-${from + at}`,
-    payload: { n: from + at },
+    jobId: `job-${from + index}`,
+    payload: { n: from + index },
   }));
 
-const add = async (entries: readonly OutboxEntry[]): Promise<void> =>
+const addJobs = async (entries: readonly OutboxEntry[]): Promise<void> =>
   await postgresUnitOfWork(pool, events).run(async (tx) => await tx.outbox.add(entries, clock.nowMs()));
 
-const numbers = (ran: readonly unknown[]): number[] =>
+const jobNumbers = (ran: readonly unknown[]): number[] =>
   ran.map((payload) => (payload as { n: number }).n).toSorted((a, b) => a - b);
 
-const unpublished = async (): Promise<number> =>
+const countUnpublished = async (): Promise<number> =>
   (await pool.query("select 1 from outbox where published_at_ms is null")).rows.length;
 
 test("committed jobs run promptly and once, however many relays and workers there are", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
-  await Promise.all([relay(catalog, url), relay(catalog, url)]);
-  workers(catalog, url);
-  workers(catalog, url);
-  await Promise.all([add(jobs(0, 50)), add(jobs(50, 100)), add(jobs(100, 250))]);
+  await Promise.all([openRelay(catalog, url), openRelay(catalog, url)]);
+  openWorkers(catalog, url);
+  openWorkers(catalog, url);
+  await Promise.all([
+    addJobs(jobEntries(0, 50)),
+    addJobs(jobEntries(50, 100)),
+    addJobs(jobEntries(100, 250)),
+  ]);
   await expect.poll(() => ran.length, { timeout: 10_000, interval: 20 }).toBe(250);
   await sleep(200);
-  expect(numbers(ran)).toEqual(Array.from({ length: 250 }, (_, at) => at));
-  expect(await unpublished()).toBe(0);
+  expect(jobNumbers(ran)).toEqual(Array.from({ length: 250 }, (_, index) => index));
+  expect(await countUnpublished()).toBe(0);
 });
 
 test("a commit writes all its jobs and one announcement in one statement, and a repeated job announces nothing", async () => {
@@ -144,7 +151,7 @@ test("a commit writes all its jobs and one announcement in one statement, and a 
       };
     },
   });
-  const held = new Proxy(pool, {
+  const recordedPool = new Proxy(pool, {
     get: (inner, key): unknown =>
       // The sender gets no connection, so announcements stay in the table.
       key === "connect"
@@ -154,16 +161,16 @@ test("a commit writes all its jobs and one announcement in one statement, and a 
           : Reflect.get(inner, key),
   });
   try {
-    const { run } = postgresUnitOfWork(held, events);
+    const { run } = postgresUnitOfWork(recordedPool, events);
     await run(async (tx) => {
-      for (const job of jobs(0, 3)) await tx.outbox.add([job], 1_000 + Number(job.payload["n"]));
+      for (const job of jobEntries(0, 3)) await tx.outbox.add([job], 1_000 + Number(job.payload["n"]));
       await tx.outbox.add([{ job: "refund", jobId: "job-1", payload: { n: 7 } }], 5_000);
     });
     expect(statements).toEqual(["begin", "outbox_add_announced", "commit"]);
-    await run(async (tx) => await tx.outbox.add(jobs(0, 1), 9_000));
+    await run(async (tx) => await tx.outbox.add(jobEntries(0, 1), 9_000));
     await expect(
       run(async (tx) => {
-        await tx.outbox.add(jobs(3, 4), 9_000);
+        await tx.outbox.add(jobEntries(3, 4), 9_000);
         throw new RangeError("rolled back");
       }),
     ).rejects.toThrow(RangeError);
@@ -188,15 +195,15 @@ test("a commit writes all its jobs and one announcement in one statement, and a 
 test("a commit wakes the relay immediately, without waiting for the next poll", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
-  await relay(catalog, url);
-  workers(catalog, url);
-  await add(jobs(0, 1));
+  await openRelay(catalog, url);
+  openWorkers(catalog, url);
+  await addJobs(jobEntries(0, 1));
   await expect.poll(() => ran.length, { timeout: 5_000, interval: 5 }).toBe(1);
   const tookMs: number[] = [];
-  for (let at = 1; at <= 10; at++) {
+  for (let n = 1; n <= 10; n++) {
     const startedAtMs = performance.now();
-    await add(jobs(at, at + 1));
-    await expect.poll(() => ran.length, { timeout: 5_000, interval: 2 }).toBe(at + 1);
+    await addJobs(jobEntries(n, n + 1));
+    await expect.poll(() => ran.length, { timeout: 5_000, interval: 2 }).toBe(n + 1);
     tookMs.push(performance.now() - startedAtMs);
   }
   expect(tookMs.toSorted((a, b) => a - b)[5], "median").toBeLessThan(400);
@@ -206,32 +213,32 @@ test("a commit wakes the relay of its own process without an announcement, and a
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
   const ownJobs = newJobs();
-  const started = await relay(catalog, url, ownJobs);
-  workers(catalog, url);
+  const outboxRelay = await openRelay(catalog, url, ownJobs);
+  openWorkers(catalog, url);
   const notices: unknown[] = [];
-  const other = new pg.Client({ connectionString: database.url });
-  await other.connect();
+  const listener = new pg.Client({ connectionString: database.url });
+  await listener.connect();
   try {
-    await other.query("listen causeway_outbox");
-    other.on("notification", (notice) => notices.push(notice));
+    await listener.query("listen causeway_outbox");
+    listener.on("notification", (notice) => notices.push(notice));
     const { run } = postgresUnitOfWork(pool, events, undefined, ownJobs);
-    const addOwn = async (at: number): Promise<void> =>
-      await run(async (tx) => await tx.outbox.add(jobs(at, at + 1), clock.nowMs()));
+    const addOwnJob = async (n: number): Promise<void> =>
+      await run(async (tx) => await tx.outbox.add(jobEntries(n, n + 1), clock.nowMs()));
     const tookMs: number[] = [];
-    for (let at = 0; at <= 10; at++) {
+    for (let n = 0; n <= 10; n++) {
       const startedAtMs = performance.now();
-      await addOwn(at);
-      await expect.poll(() => ran.length, { timeout: 5_000, interval: 2 }).toBe(at + 1);
+      await addOwnJob(n);
+      await expect.poll(() => ran.length, { timeout: 5_000, interval: 2 }).toBe(n + 1);
       tookMs.push(performance.now() - startedAtMs);
     }
     expect(tookMs.toSorted((a, b) => a - b)[5], "median").toBeLessThan(400);
     await sleep(100);
     expect(notices).toEqual([]);
-    await started.close();
-    await addOwn(11);
+    await outboxRelay.close();
+    await addOwnJob(11);
     await expect.poll(() => notices.length, { timeout: 5_000 }).toBe(1);
   } finally {
-    await other.end();
+    await listener.end();
   }
 });
 
@@ -239,137 +246,138 @@ test("queues the jobs of a commit without reading the table, and then marks them
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
   const ownJobs = newJobs();
-  const started = await relay(catalog, url, ownJobs);
-  workers(catalog, url);
+  const outboxRelay = await openRelay(catalog, url, ownJobs);
+  openWorkers(catalog, url);
   const isConnected = async (): Promise<boolean> =>
-    await started.ping().then(
+    await outboxRelay.ping().then(
       () => true,
       () => false,
     );
   await expect.poll(isConnected, { timeout: 5_000 }).toBe(true);
-  const other = await pool.connect();
-  const runs = (n: number) => ran.filter((payload) => (payload as { n: number }).n === n);
+  const lockingClient = await pool.connect();
+  const runsOf = (n: number) => ran.filter((payload) => (payload as { n: number }).n === n);
   /**
    * Stores a job and then hides it from every read of the table. Undefined if the relay has already read it.
    */
-  const hidden = async (n: number): Promise<number | undefined> => {
+  const hideJob = async (n: number): Promise<number | undefined> => {
     const { rows } = await pool.query<{ id: number }>(
       `insert into outbox (job_name, job_id, payload, created_at_ms) values ('fill', 'job-${n}', '{"n":${n}}', 1) returning id`,
     );
-    await other.query("begin");
-    const locked = await other.query(
+    await lockingClient.query("begin");
+    const locked = await lockingClient.query(
       "select from outbox where id = $1 and published_at_ms is null for update",
       [rows[0]?.id],
     );
     if (locked.rowCount === 1) return rows[0]?.id;
-    await other.query("rollback");
+    await lockingClient.query("rollback");
     return undefined;
   };
   let n = 8;
   try {
-    let id = await hidden(n);
-    while (id === undefined) id = await hidden(++n);
+    let id = await hideJob(n);
+    while (id === undefined) id = await hideJob(++n);
     ownJobs.passToRelay([{ id, job: "fill", jobId: `job-${n}`, payload: { n } }]);
-    await expect.poll(() => runs(n), { timeout: 5_000, interval: 5 }).toHaveLength(1);
-    expect(await unpublished()).toBe(1);
+    await expect.poll(() => runsOf(n), { timeout: 5_000, interval: 5 }).toHaveLength(1);
+    expect(await countUnpublished()).toBe(1);
   } finally {
-    await other.query("rollback");
-    other.release();
+    await lockingClient.query("rollback");
+    lockingClient.release();
   }
-  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  await expect.poll(countUnpublished, { timeout: 5_000 }).toBe(0);
   await sleep(200);
-  expect(runs(n)).toHaveLength(1);
+  expect(runsOf(n)).toHaveLength(1);
 });
 
 /** A process that runs the jobs of its commits itself. Its relay has connected to Redis. */
-async function committing(run: (payload: unknown) => Promise<Progress>, hangsAfterMs?: number) {
+async function startCommitting(run: (payload: unknown) => Promise<Progress>, hangsAfterMs?: number) {
   const { catalog, ran } = aCatalog(run, { runsAtCommit: true });
   const { url } = testRedis();
   const ownJobs = newJobs();
-  const started = await relay(catalog, url, ownJobs, hangsAfterMs);
-  const host = workers(catalog, url);
+  const started = await openRelay(catalog, url, ownJobs, hangsAfterMs);
+  const host = openWorkers(catalog, url);
   ownJobs.useRunner(host.commitRunner);
   await expect.poll(async () => await started.depths().catch(() => []), { timeout: 5_000 }).not.toEqual([]);
-  const { run: inUnit } = postgresUnitOfWork(pool, events, undefined, ownJobs);
+  const { run: runUnit } = postgresUnitOfWork(pool, events, undefined, ownJobs);
   const commit = async (entries: readonly OutboxEntry[]): Promise<void> =>
-    await inUnit(async (tx) => await tx.outbox.add(entries, clock.nowMs()));
+    await runUnit(async (tx) => await tx.outbox.add(entries, clock.nowMs()));
   return { ran, started, host, commit };
 }
 
 test("a job that its process runs at commit starts immediately and never reaches the queue", async () => {
-  const { ran, host, commit } = await committing(async () => ({ waitMs: 0 }));
-  await commit(jobs(0, 3));
-  expect(numbers(ran)).toEqual([0, 1, 2]);
-  await expect.poll(unpublished, { timeout: 900 }).toBe(0);
+  const { ran, host, commit } = await startCommitting(async () => ({ waitMs: 0 }));
+  await commit(jobEntries(0, 3));
+  expect(jobNumbers(ran)).toEqual([0, 1, 2]);
+  await expect.poll(countUnpublished, { timeout: 900 }).toBe(0);
   await sleep(200);
-  expect(numbers(ran)).toEqual([0, 1, 2]);
+  expect(jobNumbers(ran)).toEqual([0, 1, 2]);
   await host.close();
-  await commit(jobs(3, 4));
-  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
-  expect(numbers(ran), "a closing process leaves its jobs to the queue").toEqual([0, 1, 2]);
+  await commit(jobEntries(3, 4));
+  await expect.poll(countUnpublished, { timeout: 5_000 }).toBe(0);
+  expect(jobNumbers(ran), "a closing process leaves its jobs to the queue").toEqual([0, 1, 2]);
 });
 
 test("the queue gets a job that waits or fails at commit", async () => {
   const tries = new Map<number, number>();
-  const { ran, commit } = await committing(async (payload) => {
+  const { ran, commit } = await startCommitting(async (payload) => {
     const { n } = payload as { n: number };
-    const tried = tries.get(n) ?? 0;
-    tries.set(n, tried + 1);
-    if (tried > 0) return { waitMs: 0 };
+    const earlierTries = tries.get(n) ?? 0;
+    tries.set(n, earlierTries + 1);
+    if (earlierTries > 0) return { waitMs: 0 };
     if (n === 0) throw new Error("the node is unreachable");
     return { waitMs: 1, why: "the inventory is short" };
   });
-  await commit(jobs(0, 2));
-  await expect.poll(() => numbers(ran), { timeout: 5_000, interval: 20 }).toEqual([0, 0, 1, 1]);
-  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  await commit(jobEntries(0, 2));
+  await expect.poll(() => jobNumbers(ran), { timeout: 5_000, interval: 20 }).toEqual([0, 0, 1, 1]);
+  await expect.poll(countUnpublished, { timeout: 5_000 }).toBe(0);
   const faults = events.of("job_fault").filter(({ facts }) => facts["jobId"] === "job-0");
   expect(faults, "reported once").toHaveLength(1);
 });
 
 test("a job that waits at commit waits in the queue, and does not count as lost", async () => {
-  const { ran, commit } = await committing(async () => ({ waitMs: 60_000, why: "the chain is paused" }));
+  const { ran, commit } = await startCommitting(async () => ({ waitMs: 60_000, why: "the chain is paused" }));
   const { url } = testRedis();
   await commit([{ job: "fill", jobId: "fill-1-0", payload: { n: 1 } }]);
   await expect.poll(async () => await idsOf(url, "delayed"), { timeout: 5_000 }).toEqual(["fill-1-0"]);
   const [run] = await runRows();
   expect(run).toMatchObject({ job_id: "fill-1-0" });
   expect((run?.lost_after_ms ?? 0) - (run?.ran_at_ms ?? 0), "its wait plus a minute").toBe(120_000);
-  await expect.poll(unpublished, { timeout: 900 }).toBe(0);
+  await expect.poll(countUnpublished, { timeout: 900 }).toBe(0);
   expect(ran).toHaveLength(1);
 });
 
 test("a slow job of a commit runs once, even if relays read the table in the meantime", async () => {
-  const { ran, commit } = await committing(async () => {
+  const { ran, commit } = await startCommitting(async () => {
     await sleep(1_500);
     return { waitMs: 0 };
   });
   const standby = aCatalog();
   const { url } = testRedis();
-  await relay(standby.catalog, url);
-  workers(standby.catalog, url);
-  await commit(jobs(0, 4));
+  await openRelay(standby.catalog, url);
+  openWorkers(standby.catalog, url);
+  await commit(jobEntries(0, 4));
   // An API process shares the database, and its commit wakes every relay.
-  await add([{ job: "refund", jobId: "refund-0", payload: { n: 99 } }]);
+  await addJobs([{ job: "refund", jobId: "refund-0", payload: { n: 99 } }]);
   await expect.poll(() => [...ran, ...standby.ran].length, { timeout: 1_000 }).toBe(5);
-  await expect.poll(unpublished, { timeout: 4_000 }).toBe(0);
+  await expect.poll(countUnpublished, { timeout: 4_000 }).toBe(0);
   await sleep(300);
-  expect(numbers([...ran, ...standby.ran])).toEqual([0, 1, 2, 3, 99]);
+  expect(jobNumbers([...ran, ...standby.ran])).toEqual([0, 1, 2, 3, 99]);
 });
 
 test("a relay takes over the job of a crashed process when its lease ends", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
-  await relay(catalog, url);
-  workers(catalog, url);
-  const dead = newJobs();
-  dead.listen({ isReady: () => true, take: () => undefined });
-  dead.useRunner({ runs: (job) => job === "fill", run: () => new Promise(() => undefined) });
+  await openRelay(catalog, url);
+  openWorkers(catalog, url);
+  const jobsOfCrashed = newJobs();
+  jobsOfCrashed.listen({ isReady: () => true, take: () => undefined });
+  jobsOfCrashed.useRunner({ runs: (job) => job === "fill", run: () => new Promise(() => undefined) });
   const startedAtMs = performance.now();
-  await postgresUnitOfWork(pool, events, undefined, dead).run(
-    async (tx) => await tx.outbox.add([...jobs(0, 1), { job: "refund", jobId: "r", payload: { n: 9 } }], 1),
+  await postgresUnitOfWork(pool, events, undefined, jobsOfCrashed).run(
+    async (tx) =>
+      await tx.outbox.add([...jobEntries(0, 1), { job: "refund", jobId: "r", payload: { n: 9 } }], 1),
   );
-  await expect.poll(() => numbers(ran), { timeout: 2_000, interval: 20 }).toEqual([9]);
-  await expect.poll(() => numbers(ran), { timeout: 8_000, interval: 20 }).toEqual([0, 9]);
+  await expect.poll(() => jobNumbers(ran), { timeout: 2_000, interval: 20 }).toEqual([9]);
+  await expect.poll(() => jobNumbers(ran), { timeout: 8_000, interval: 20 }).toEqual([0, 9]);
   const tookMs = performance.now() - startedAtMs;
   expect(tookMs).toBeGreaterThan(4_900);
   expect(tookMs).toBeLessThan(7_500);
@@ -378,8 +386,8 @@ test("a relay takes over the job of a crashed process when its lease ends", asyn
 test("a job that takes longer than its lease stays with its process until the process is killed", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
-  await relay(catalog, url);
-  workers(catalog, url);
+  await openRelay(catalog, url);
+  openWorkers(catalog, url);
   const script = fileURLToPath(new URL("../../support/slow-job-process.ts", import.meta.url));
   const child = spawn(process.execPath, ["-C", "source", script, database.url, url, prefix], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -390,13 +398,13 @@ test("a job that takes longer than its lease stays with its process until the pr
     expect(line).toBe("runs");
     await sleep(7_500);
     expect(ran, "its lease was renewed").toEqual([]);
-    expect(await unpublished()).toBe(1);
+    expect(await countUnpublished()).toBe(1);
     child.kill("SIGKILL");
     await ended;
     const diedAtMs = performance.now();
-    await expect.poll(() => numbers(ran), { timeout: 8_000, interval: 20 }).toEqual([7]);
+    await expect.poll(() => jobNumbers(ran), { timeout: 8_000, interval: 20 }).toEqual([7]);
     expect(performance.now() - diedAtMs).toBeLessThan(7_500);
-    await expect.poll(unpublished, { timeout: 1_000 }).toBe(0);
+    await expect.poll(countUnpublished, { timeout: 1_000 }).toBe(0);
   } finally {
     child.kill("SIGKILL");
   }
@@ -405,37 +413,37 @@ test("a job that takes longer than its lease stays with its process until the pr
 test("the queue gets a job that hangs at commit, within seven and a half seconds after it counts as lost", async () => {
   const frozen = Promise.withResolvers<Progress>();
   let isFirst = true;
-  const { ran, commit } = await committing(async () => {
+  const { ran, commit } = await startCommitting(async () => {
     if (!isFirst) return { waitMs: 0 };
     isFirst = false;
     return await frozen.promise;
   }, 1_000);
   try {
-    await commit(jobs(0, 1));
-    await expect.poll(() => numbers(ran), { timeout: 7_500, interval: 20 }).toEqual([0, 0]);
-    await expect.poll(unpublished, { timeout: 1_000 }).toBe(0);
+    await commit(jobEntries(0, 1));
+    await expect.poll(() => jobNumbers(ran), { timeout: 7_500, interval: 20 }).toEqual([0, 0]);
+    await expect.poll(countUnpublished, { timeout: 1_000 }).toBe(0);
   } finally {
     frozen.resolve({ waitMs: 0 });
   }
 });
 
 test("jobs run at commit and from the queue share the concurrency of a process, and jobs beyond it go to the queue immediately", async () => {
-  const held = Promise.withResolvers<Progress>();
-  const { ran, started, host, commit } = await committing(async () => await held.promise);
+  const released = Promise.withResolvers<Progress>();
+  const { ran, started, host, commit } = await startCommitting(async () => await released.promise);
   try {
-    await commit(jobs(0, 6));
+    await commit(jobEntries(0, 6));
     const active = async () =>
       (await started.depths()).find(({ queue, state }) => queue === "fill" && state === "active")?.jobs;
     // Four jobs run at the commit. The worker has taken the other two from the queue.
     await expect.poll(active, { timeout: 900 }).toBe(6);
     await sleep(200);
-    expect(numbers(ran)).toEqual([0, 1, 2, 3]);
+    expect(jobNumbers(ran)).toEqual([0, 1, 2, 3]);
   } finally {
-    held.resolve({ waitMs: 0 });
+    released.resolve({ waitMs: 0 });
   }
-  await expect.poll(() => numbers(ran), { timeout: 2_000 }).toEqual([0, 1, 2, 3, 4, 5]);
+  await expect.poll(() => jobNumbers(ran), { timeout: 2_000 }).toEqual([0, 1, 2, 3, 4, 5]);
   await host.close();
-  await expect.poll(unpublished, { timeout: 1_000 }).toBe(0);
+  await expect.poll(countUnpublished, { timeout: 1_000 }).toBe(0);
 });
 
 test("jobs that are committed while Redis is unavailable run once it is back", async () => {
@@ -443,20 +451,20 @@ test("jobs that are committed while Redis is unavailable run once it is back", a
   let redis: RunningRedis = await startRedis({ port, env: {} });
   const { catalog, ran } = aCatalog();
   const ownJobs = newJobs();
-  await relay(catalog, redis.url, ownJobs);
+  await openRelay(catalog, redis.url, ownJobs);
   const { run } = postgresUnitOfWork(pool, events, undefined, ownJobs);
-  const addOwn = async (at: number): Promise<void> =>
-    await run(async (tx) => await tx.outbox.add(jobs(at, at + 1), clock.nowMs()));
-  await addOwn(0);
-  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  const addOwnJob = async (n: number): Promise<void> =>
+    await run(async (tx) => await tx.outbox.add(jobEntries(n, n + 1), clock.nowMs()));
+  await addOwnJob(0);
+  await expect.poll(countUnpublished, { timeout: 5_000 }).toBe(0);
   await redis.stop();
-  await addOwn(1);
+  await addOwnJob(1);
   await sleep(100);
-  await addOwn(2);
+  await addOwnJob(2);
   redis = await startRedis({ port, env: {} });
-  workers(catalog, redis.url);
-  await expect.poll(() => new Set(numbers(ran)), { timeout: 10_000 }).toEqual(new Set([1, 2]));
-  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  openWorkers(catalog, redis.url);
+  await expect.poll(() => new Set(jobNumbers(ran)), { timeout: 10_000 }).toEqual(new Set([1, 2]));
+  await expect.poll(countUnpublished, { timeout: 5_000 }).toBe(0);
   await closeParts();
   await redis.stop();
 });
@@ -464,15 +472,15 @@ test("jobs that are committed while Redis is unavailable run once it is back", a
 test("a job whose process crashed before it woke its relay is published by another process within two seconds", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
-  await relay(catalog, url);
-  workers(catalog, url);
-  await add(jobs(0, 1));
+  await openRelay(catalog, url);
+  openWorkers(catalog, url);
+  await addJobs(jobEntries(0, 1));
   await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(1);
-  const dead = newJobs();
-  dead.listen({ isReady: () => true, take: () => undefined });
+  const jobsOfCrashed = newJobs();
+  jobsOfCrashed.listen({ isReady: () => true, take: () => undefined });
   const startedAtMs = performance.now();
-  await postgresUnitOfWork(pool, events, undefined, dead).run(
-    async (tx) => await tx.outbox.add(jobs(1, 2), clock.nowMs()),
+  await postgresUnitOfWork(pool, events, undefined, jobsOfCrashed).run(
+    async (tx) => await tx.outbox.add(jobEntries(1, 2), clock.nowMs()),
   );
   await expect.poll(() => ran.length, { timeout: 5_000, interval: 20 }).toBe(2);
   expect(performance.now() - startedAtMs).toBeLessThan(2_000);
@@ -481,10 +489,10 @@ test("a job whose process crashed before it woke its relay is published by anoth
 test("reports the depth of each queue by state, and fails without waiting if Redis does not answer", async () => {
   const redis = await startRedis({ port: await freePort(), env: {} });
   const { catalog } = aCatalog();
-  const started = await relay(catalog, redis.url);
-  await add(jobs(0, 3));
-  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
-  expect(await started.depths()).toEqual(
+  const outboxRelay = await openRelay(catalog, redis.url);
+  await addJobs(jobEntries(0, 3));
+  await expect.poll(countUnpublished, { timeout: 5_000 }).toBe(0);
+  expect(await outboxRelay.depths()).toEqual(
     expect.arrayContaining([
       { queue: "fill", state: "wait", jobs: 3 },
       { queue: "refund", state: "wait", jobs: 0 },
@@ -492,7 +500,7 @@ test("reports the depth of each queue by state, and fails without waiting if Red
   );
   await redis.stop();
   const startedAtMs = performance.now();
-  await expect(started.depths()).rejects.toThrow();
+  await expect(outboxRelay.depths()).rejects.toThrow();
   expect(performance.now() - startedAtMs).toBeLessThan(5_000);
 });
 
@@ -500,36 +508,36 @@ test("a job that was published twice runs once while the queue remembers it", as
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
   // Both rows are in the queue before any worker runs, as after a crash between queueing and commit.
-  await relay(catalog, url);
-  await add(jobs(0, 3));
-  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  await openRelay(catalog, url);
+  await addJobs(jobEntries(0, 3));
+  await expect.poll(countUnpublished, { timeout: 5_000 }).toBe(0);
   await pool.query("update outbox set published_at_ms = null");
-  await add([]);
-  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
-  workers(catalog, url);
+  await addJobs([]);
+  await expect.poll(countUnpublished, { timeout: 5_000 }).toBe(0);
+  openWorkers(catalog, url);
   await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(3);
   await sleep(200);
-  expect(numbers(ran)).toEqual([0, 1, 2]);
+  expect(jobNumbers(ran)).toEqual([0, 1, 2]);
 });
 
 test("a job that has to wait runs again, and one that fails is retried", async () => {
-  const seen = new Map<number, number>();
+  const runCounts = new Map<number, number>();
   const { catalog } = aCatalog(async (payload) => {
     const { n } = payload as { n: number };
-    const times = (seen.get(n) ?? 0) + 1;
-    seen.set(n, times);
-    if (n === 0 && times < 3) return { waitMs: 20, why: "not yet" };
-    if (n === 1 && times < 3) throw new Error("the node is unreachable");
+    const runCount = (runCounts.get(n) ?? 0) + 1;
+    runCounts.set(n, runCount);
+    if (n === 0 && runCount < 3) return { waitMs: 20, why: "not yet" };
+    if (n === 1 && runCount < 3) throw new Error("the node is unreachable");
     if (n === 2) throw new BadPayload("fill", "invalid payload");
     return { waitMs: 0 };
   });
   const { url } = testRedis();
-  await relay(catalog, url);
-  workers(catalog, url);
-  await add(jobs(0, 3));
-  await expect.poll(() => [seen.get(0), seen.get(1)], { timeout: 10_000 }).toEqual([3, 3]);
+  await openRelay(catalog, url);
+  openWorkers(catalog, url);
+  await addJobs(jobEntries(0, 3));
+  await expect.poll(() => [runCounts.get(0), runCounts.get(1)], { timeout: 10_000 }).toEqual([3, 3]);
   await sleep(300);
-  expect(seen.get(2), "a permanent error is not retried").toBe(1);
+  expect(runCounts.get(2), "a permanent error is not retried").toBe(1);
 });
 
 test("jobs that are committed while Redis is down run when Redis is back, and none is lost", async () => {
@@ -537,25 +545,25 @@ test("jobs that are committed while Redis is down run when Redis is back, and no
   let redis: RunningRedis = await startRedis({ port, env: {} });
   try {
     const { catalog, ran } = aCatalog();
-    await relay(catalog, redis.url);
-    workers(catalog, redis.url);
-    await add(jobs(0, 5));
+    await openRelay(catalog, redis.url);
+    openWorkers(catalog, redis.url);
+    await addJobs(jobEntries(0, 5));
     await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(5);
 
     await redis.stop();
-    await add(jobs(5, 15));
+    await addJobs(jobEntries(5, 15));
     await sleep(800);
-    await add(jobs(15, 20));
+    await addJobs(jobEntries(15, 20));
     expect(ran).toHaveLength(5);
-    expect(await unpublished()).toBe(15);
+    expect(await countUnpublished()).toBe(15);
     const relayFaults = () => events.of("relay_fault").map(({ error }) => String(error));
     await expect
       .poll(relayFaults, { timeout: 5_000 })
       .toContainEqual(expect.stringContaining("is not ready"));
 
     redis = await startRedis({ port, env: {} });
-    await expect.poll(() => new Set(numbers(ran)).size, { timeout: 15_000 }).toBe(20);
-    expect(await unpublished()).toBe(0);
+    await expect.poll(() => new Set(jobNumbers(ran)).size, { timeout: 15_000 }).toBe(20);
+    expect(await countUnpublished()).toBe(0);
   } finally {
     await closeParts();
     await redis.stop();
@@ -567,21 +575,22 @@ test("publishes a job again that Redis lost before it answered", async () => {
   let redis: RunningRedis = await startRedis({ port, env: {} });
   try {
     const { catalog, ran } = aCatalog();
-    await relay(catalog, redis.url);
-    await add(jobs(0, 1));
-    await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+    await openRelay(catalog, redis.url);
+    await addJobs(jobEntries(0, 1));
+    await expect.poll(countUnpublished, { timeout: 5_000 }).toBe(0);
     redis.process?.kill("SIGSTOP");
-    await add(jobs(1, 4));
+    await addJobs(jobEntries(1, 4));
     await sleep(500);
-    expect(await unpublished()).toBe(3);
+    expect(await countUnpublished()).toBe(3);
     redis.process?.kill("SIGKILL");
     await redis.stop();
     redis = await startRedis({ port, env: {} });
-    workers(catalog, redis.url);
-    await expect.poll(() => new Set(numbers(ran)).size, { timeout: 15_000 }).toBe(3);
-    expect(numbers(ran), "the first job is lost with its Redis until the reconciler queues it again").toEqual(
-      [1, 2, 3],
-    );
+    openWorkers(catalog, redis.url);
+    await expect.poll(() => new Set(jobNumbers(ran)).size, { timeout: 15_000 }).toBe(3);
+    expect(
+      jobNumbers(ran),
+      "the first job is lost with its Redis until the reconciler queues it again",
+    ).toEqual([1, 2, 3]);
   } finally {
     await closeParts();
     await redis.stop();
@@ -592,9 +601,9 @@ test("a clean start reports no fault, because the relay waits for its connection
   const { catalog, ran } = aCatalog();
   const faultsBefore = events.of("relay_fault").length;
   const { url } = testRedis();
-  await add(jobs(0, 3));
-  await relay(catalog, url);
-  workers(catalog, url);
+  await addJobs(jobEntries(0, 3));
+  await openRelay(catalog, url);
+  openWorkers(catalog, url);
   await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(3);
   expect(events.of("relay_fault").slice(faultsBefore)).toEqual([]);
 });
@@ -603,9 +612,9 @@ test("a relay that starts while Redis is down waits for it", async () => {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   const { catalog, ran } = aCatalog();
-  await relay(catalog, url);
-  workers(catalog, url);
-  await add(jobs(0, 3));
+  await openRelay(catalog, url);
+  openWorkers(catalog, url);
+  await addJobs(jobEntries(0, 3));
   await sleep(500);
   const redis = await startRedis({ port, env: {} });
   try {
@@ -619,30 +628,30 @@ test("a relay that starts while Redis is down waits for it", async () => {
 test("relay and workers stop within seconds while Redis is down", async () => {
   const url = `redis://127.0.0.1:${await freePort()}`;
   const { catalog } = aCatalog();
-  await relay(catalog, url);
-  workers(catalog, url);
-  await add(jobs(0, 1));
+  await openRelay(catalog, url);
+  openWorkers(catalog, url);
+  await addJobs(jobEntries(0, 1));
   await sleep(200);
   const startedAtMs = performance.now();
   await closeParts();
   expect(performance.now() - startedAtMs).toBeLessThan(15_000);
-  expect(await unpublished()).toBe(1);
+  expect(await countUnpublished()).toBe(1);
 });
 
 test("the relay closes within seconds while Redis does not answer a publication", async () => {
   const redis = await startRedis({ port: await freePort(), env: {} });
   try {
     const { catalog } = aCatalog();
-    await relay(catalog, redis.url);
-    await add(jobs(0, 1));
-    await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+    await openRelay(catalog, redis.url);
+    await addJobs(jobEntries(0, 1));
+    await expect.poll(countUnpublished, { timeout: 5_000 }).toBe(0);
     redis.process?.kill("SIGSTOP");
-    await add(jobs(1, 4));
+    await addJobs(jobEntries(1, 4));
     await sleep(300);
     const startedAtMs = performance.now();
     await closeParts();
     expect(performance.now() - startedAtMs).toBeLessThan(15_000);
-    expect(await unpublished()).toBe(3);
+    expect(await countUnpublished()).toBe(3);
   } finally {
     redis.process?.kill("SIGCONT");
     await redis.stop();
@@ -660,14 +669,14 @@ test("a process whose blocking connection reconnects closes its workers and exit
     const lines: string[] = [];
     createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
     const ended = once(child, "exit");
-    const waiting = async (): Promise<string[]> =>
+    const blockedClientIds = async (): Promise<string[]> =>
       String(await admin.client("LIST").catch(() => ""))
         .split("\n")
         .filter((line) => / cmd=bzpopmin /.test(line))
         .map((line) => / ?id=(\d+)/.exec(line)?.[1] ?? "");
-    await expect.poll(waiting, { timeout: 15_000 }).toHaveLength(1);
-    for (const id of await waiting()) await admin.client("KILL", "ID", id);
-    await expect.poll(waiting, { timeout: 900, interval: 5 }).toHaveLength(0);
+    await expect.poll(blockedClientIds, { timeout: 15_000 }).toHaveLength(1);
+    for (const id of await blockedClientIds()) await admin.client("KILL", "ID", id);
+    await expect.poll(blockedClientIds, { timeout: 900, interval: 5 }).toHaveLength(0);
     child.kill("SIGTERM");
     expect(await Promise.race([ended, sleep(15_000, "still alive", { ref: false })])).toEqual([0, null]);
     expect(lines).toEqual(["closed"]);
@@ -682,9 +691,9 @@ test("workers wait for a running job before they close, even without Redis", asy
   const redis = await startRedis({ port: await freePort(), env: {} });
   const released = Promise.withResolvers<Progress>();
   const { catalog, ran } = aCatalog(async () => await released.promise);
-  await relay(catalog, redis.url);
-  const host = workers(catalog, redis.url);
-  await add(jobs(0, 1));
+  await openRelay(catalog, redis.url);
+  const host = openWorkers(catalog, redis.url);
+  await addJobs(jobEntries(0, 1));
   await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(1);
   await redis.stop();
   await sleep(500);
@@ -701,9 +710,9 @@ test("workers close within seconds if Redis does not answer when they return a j
   try {
     const released = Promise.withResolvers<Progress>();
     const { catalog, ran } = aCatalog(async () => await released.promise);
-    await relay(catalog, redis.url);
-    workers(catalog, redis.url);
-    await add(jobs(0, 1));
+    await openRelay(catalog, redis.url);
+    openWorkers(catalog, redis.url);
+    await addJobs(jobEntries(0, 1));
     await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(1);
     redis.process?.kill("SIGSTOP");
     released.resolve({ waitMs: 5_000, why: "test" });
@@ -720,33 +729,33 @@ test("workers close within seconds if Redis does not answer when they return a j
 test("the relay recovers when its connection for notifications is cut", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
-  await relay(catalog, url);
-  workers(catalog, url);
+  await openRelay(catalog, url);
+  openWorkers(catalog, url);
   await pool.query(
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'outbox listener'",
   );
-  await add(jobs(0, 3));
+  await addJobs(jobEntries(0, 3));
   await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(3);
 });
 
 /** Runs a command on Redis, for example on the keys that BullMQ uses for the queue `fill`. */
 async function askRedis<T>(
   url: string,
-  ask: (redis: ReturnType<typeof producerConnection>) => Promise<T>,
+  command: (redis: ReturnType<typeof producerConnection>) => Promise<T>,
 ): Promise<T> {
   const redis = producerConnection(redisAt(url));
   try {
     await expect.poll(() => redis.status).toBe("ready");
-    return await ask(redis);
+    return await command(redis);
   } finally {
     redis.disconnect();
   }
 }
 
 /** Starts a relay and workers, and waits until the relay has found the new queue empty. */
-async function workOn(catalog: Catalog, url: string): Promise<void> {
-  await relay(catalog, url);
-  workers(catalog, url);
+async function startWorking(catalog: Catalog, url: string): Promise<void> {
+  await openRelay(catalog, url);
+  openWorkers(catalog, url);
   const isMarked = async () =>
     await askRedis(url, async (redis) => await redis.exists(`${prefix}:causeway-queue`));
   await expect.poll(isMarked, { timeout: 5_000 }).toBe(1);
@@ -771,9 +780,9 @@ const rescue = async (n: number): Promise<number> =>
 test("a job that fails every time leaves one stack trace on the queue, and counts as lost immediately", async () => {
   const { url } = testRedis();
   const { catalog, ran } = aCatalog(async () => await Promise.reject(new Error("the node is unreachable")));
-  const quick = { ...catalog, fill: { ...catalog.fill, attempts: 3 } };
-  await workOn(quick, url);
-  await add(jobs(1, 2));
+  const threeAttempts = { ...catalog, fill: { ...catalog.fill, attempts: 3 } };
+  await startWorking(threeAttempts, url);
+  await addJobs(jobEntries(1, 2));
   await expect.poll(() => ran.length, { timeout: 10_000 }).toBe(3);
   await expect.poll(async () => await idsOf(url, "failed"), { timeout: 5_000 }).toEqual(["job-1"]);
   const stacks = await askRedis(url, async (redis) => await redis.hget(`${prefix}:fill:job-1`, "stacktrace"));
@@ -785,7 +794,7 @@ test("a job that fails every time leaves one stack trace on the queue, and count
 test("a job that was queued again runs once and leaves nothing on the queue when it fails", async () => {
   const { url } = testRedis();
   const { catalog, ran } = aCatalog(async () => await Promise.reject(new Error("the node is unreachable")));
-  await workOn(catalog, url);
+  await startWorking(catalog, url);
   expect(await rescue(1)).toBe(1);
   await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(1);
   await sleep(600);
@@ -798,13 +807,13 @@ test("a job that was queued again runs once and leaves nothing on the queue when
 test("a job that waits is recorded as waiting, and its requeued duplicate ends", async () => {
   const { url } = testRedis();
   const { catalog, ran } = aCatalog(async () => await Promise.resolve({ waitMs: 60_000, why: "not yet" }));
-  await workOn(catalog, url);
-  await add([{ job: "fill", jobId: "fill-1-0", payload: { n: 1 } }]);
+  await startWorking(catalog, url);
+  await addJobs([{ job: "fill", jobId: "fill-1-0", payload: { n: 1 } }]);
   await expect.poll(async () => (await runRows()).length, { timeout: 5_000 }).toBe(1);
   const [run] = await runRows();
   expect(run?.job_id).toBe("fill-1-0");
   expect((run?.lost_after_ms ?? 0) - (run?.ran_at_ms ?? 0), "its wait plus a minute").toBe(120_000);
-  await add([{ job: "fill", jobId: "rescue-fill-1", payload: { n: 1, rescue: 1 } }]);
+  await addJobs([{ job: "fill", jobId: "rescue-fill-1", payload: { n: 1, rescue: 1 } }]);
   await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(2);
   await sleep(200);
   expect(await idsOf(url, "delayed")).toEqual(["fill-1-0"]);
@@ -813,7 +822,7 @@ test("a job that waits is recorded as waiting, and its requeued duplicate ends",
 test("a requeued job keeps waiting if the first job of its leg is lost", async () => {
   const { url } = testRedis();
   const { catalog } = aCatalog(async () => await Promise.resolve({ waitMs: 60_000, why: "not yet" }));
-  await workOn(catalog, url);
+  await startWorking(catalog, url);
   await rescue(1);
   await expect.poll(async () => await idsOf(url, "delayed"), { timeout: 5_000 }).toEqual(["rescue-fill-1"]);
   expect(await runRows()).toMatchObject([{ job_id: "rescue-fill-1", rescues: 0 }]);
@@ -822,8 +831,8 @@ test("a requeued job keeps waiting if the first job of its leg is lost", async (
 test("jobs that waited on a Redis that lost its data no longer count as waiting", async () => {
   const { url } = testRedis();
   const { catalog } = aCatalog(async () => await Promise.resolve({ waitMs: 60_000, why: "not yet" }));
-  await workOn(catalog, url);
-  await add(jobs(1, 3));
+  await startWorking(catalog, url);
+  await addJobs(jobEntries(1, 3));
   await expect.poll(async () => (await runRows()).length, { timeout: 5_000 }).toBe(2);
   await sleep(1_500);
   expect(await runRows(), "the queue is unchanged").toHaveLength(2);
@@ -858,23 +867,23 @@ test("a burst whose jobs wait and run for 10 seconds makes no second job, except
   const { url } = testRedis();
   const released = Promise.withResolvers<Progress>();
   const { catalog, ran } = aCatalog(async () => await released.promise);
-  const started = await relay(catalog, url);
-  await add(legJobs());
-  expect(await reconcile(started), "not published yet, or just published").toBe(0);
-  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
-  expect(await reconcile(started), "all wait").toBe(0);
-  workers(catalog, url);
+  const outboxRelay = await openRelay(catalog, url);
+  await addJobs(legJobs());
+  expect(await reconcile(outboxRelay), "not published yet, or just published").toBe(0);
+  await expect.poll(countUnpublished, { timeout: 5_000 }).toBe(0);
+  expect(await reconcile(outboxRelay), "all wait").toBe(0);
+  openWorkers(catalog, url);
   await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(4);
-  expect(await reconcile(started), "four run, the others wait").toBe(0);
+  expect(await reconcile(outboxRelay), "four run, the others wait").toBe(0);
   const begunAtMs = await askRedis(url, async (redis) => {
     const [id] = await redis.lrange(`${prefix}:fill:active`, 0, 0);
     const key = `${prefix}:fill:${id}`;
-    const begun = await redis.hget(key, "processedOn");
+    const processedOn = await redis.hget(key, "processedOn");
     await redis.hset(key, "processedOn", String(clock.nowMs() - 61_000));
-    return Number(begun);
+    return Number(processedOn);
   });
   expect(Math.abs(clock.nowMs() - begunAtMs)).toBeLessThan(10_000);
-  expect(await reconcile(started), "one hangs").toBe(1);
+  expect(await reconcile(outboxRelay), "one hangs").toBe(1);
   released.resolve({ waitMs: 0 });
   await expect.poll(() => ran.length, { timeout: 10_000 }).toBe(legs.length + 1);
   expect(await outboxRows()).toBe(legs.length + 1);
@@ -883,39 +892,39 @@ test("a burst whose jobs wait and run for 10 seconds makes no second job, except
 test("queues jobs again that Redis lost or that failed permanently", async () => {
   const { url } = testRedis();
   const { catalog } = aCatalog(async () => await Promise.reject(new BadPayload("fill", "broken")));
-  const started = await relay(catalog, url);
-  await add(legJobs());
-  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  const outboxRelay = await openRelay(catalog, url);
+  await addJobs(legJobs());
+  await expect.poll(countUnpublished, { timeout: 5_000 }).toBe(0);
   // Simulates a restart of Redis from an older snapshot.
   await askRedis(url, async (redis) => await redis.lpop(`${prefix}:fill:wait`, 3));
-  expect(await reconcile(started)).toBe(3);
-  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
-  expect(await reconcile(started), "all jobs wait again").toBe(0);
+  expect(await reconcile(outboxRelay)).toBe(3);
+  await expect.poll(countUnpublished, { timeout: 5_000 }).toBe(0);
+  expect(await reconcile(outboxRelay), "all jobs wait again").toBe(0);
   await pool.query("truncate job_runs");
   await askRedis(url, async (redis) => await redis.del(...(await redis.keys(`${prefix}:*`))));
-  expect(await reconcile(started)).toBe(legs.length);
-  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
-  expect(await reconcile(started)).toBe(0);
+  expect(await reconcile(outboxRelay)).toBe(legs.length);
+  await expect.poll(countUnpublished, { timeout: 5_000 }).toBe(0);
+  expect(await reconcile(outboxRelay)).toBe(0);
   await pool.query("truncate job_runs");
-  workers(catalog, url);
-  const left = async () => (await started.queuedLegs.legIdsOf("fill"))?.size;
-  await expect.poll(left, { timeout: 10_000 }).toBe(0);
-  expect(await reconcile(started)).toBe(legs.length);
+  openWorkers(catalog, url);
+  const remainingLegs = async () => (await outboxRelay.queuedLegs.legIdsOf("fill"))?.size;
+  await expect.poll(remainingLegs, { timeout: 10_000 }).toBe(0);
+  expect(await reconcile(outboxRelay)).toBe(legs.length);
 });
 
 test("while Redis does not answer, no job counts as lost, and reconciling does not wait for it", async () => {
   const redis = await startRedis({ port: await freePort(), env: {} });
   try {
     const { catalog } = aCatalog();
-    const started = await relay(catalog, redis.url);
-    await add(legJobs());
-    await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+    const outboxRelay = await openRelay(catalog, redis.url);
+    await addJobs(legJobs());
+    await expect.poll(countUnpublished, { timeout: 5_000 }).toBe(0);
     redis.process?.kill("SIGSTOP");
     const startedAtMs = performance.now();
-    expect(await reconcile(started)).toBe(0);
+    expect(await reconcile(outboxRelay)).toBe(0);
     expect(performance.now() - startedAtMs).toBeLessThan(5_000);
     redis.process?.kill("SIGCONT");
-    expect(await reconcile(started)).toBe(0);
+    expect(await reconcile(outboxRelay)).toBe(0);
   } finally {
     redis.process?.kill("SIGCONT");
     await closeParts();
@@ -938,16 +947,16 @@ test("a leg whose job starts to wait again while it is being deleted is kept", a
   await pool.query(
     "insert into job_runs (job_name, leg_id, job_id, ran_at_ms, lost_after_ms) values ('fill', '1', 'fill-1', 1, 2)",
   );
-  const other = await pool.connect();
+  const client = await pool.connect();
   try {
-    await other.query("begin");
-    await other.query("update job_runs set lost_after_ms = 5000");
+    await client.query("begin");
+    await client.query("update job_runs set lost_after_ms = 5000");
     const pruned = postgresUnitOfWork(pool, events).run(async (tx) => await tx.outbox.prune(1_000, 100));
     await sleep(200);
-    await other.query("commit");
+    await client.query("commit");
     expect(await pruned).toBe(0);
   } finally {
-    other.release();
+    client.release();
   }
   expect(await runRows()).toHaveLength(1);
 });
@@ -959,7 +968,7 @@ test("the search for job runs to delete reads no job run that is kept", async ()
   );
   await pool.query("analyze job_runs");
   const plans: string[] = [];
-  const explained: Sql = {
+  const explainingSql: Sql = {
     db: sqlOn(pool).db,
     query: async ({ text }, values) => {
       const { rows } = await pool.query<{ "QUERY PLAN": string }>(`explain ${text}`, [...values]);
@@ -967,7 +976,7 @@ test("the search for job runs to delete reads no job run that is kept", async ()
       return [];
     },
   };
-  await outbox(explained).prune(1_000, 100);
+  await outbox(explainingSql).prune(1_000, 100);
   const [jobRunsPlan] = plans;
   expect(jobRunsPlan).toContain("job_runs_lost");
   expect(jobRunsPlan).not.toContain("Seq Scan");

@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(async () => await world.stop());
 
 /** The services of a worker with these limits for the solver, in USD. */
-function limited(limits: Partial<Record<keyof LaneLimits, number>>): WorkerServices {
+function withLimits(limits: Partial<Record<keyof LaneLimits, number>>): WorkerServices {
   const usd = (value: number | undefined) =>
     value === undefined ? undefined : parseUnits(String(value), 18);
   const limit = {
@@ -41,7 +41,7 @@ function limited(limits: Partial<Record<keyof LaneLimits, number>>): WorkerServi
 }
 
 /** A request of 100 USDC whose deposit was just seen. */
-async function deposited(workerServices: WorkerServices, ask = {}): Promise<QuotedRequest> {
+async function makeDeposit(workerServices: WorkerServices, ask = {}): Promise<QuotedRequest> {
   const agreed = await world.quote({ recipient: world.anAddress(), ttl: 7 * 24 * 3600, ...ask });
   await world.pay(agreed);
   await world.origin.mine();
@@ -50,10 +50,10 @@ async function deposited(workerServices: WorkerServices, ask = {}): Promise<Quot
   return agreed;
 }
 
-const received = async ({ terms }: QuotedRequest): Promise<bigint> =>
+const receivedAmount = async ({ terms }: QuotedRequest): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
-async function rounds(workerServices: WorkerServices, count = 6): Promise<void> {
+async function runRounds(workerServices: WorkerServices, count = 6): Promise<void> {
   for (let round = 0; round < count; round++) {
     world.clock.forward(3_000);
     await world.round(workerServices);
@@ -61,7 +61,7 @@ async function rounds(workerServices: WorkerServices, count = 6): Promise<void> 
 }
 
 /** Inserts a slot, as anyone with write access to the database could. */
-async function plant(change: Partial<SlotPlan> & Pick<SlotPlan, "call">): Promise<void> {
+async function plantSlot(fields: Partial<SlotPlan> & Pick<SlotPlan, "call">): Promise<void> {
   const { destination, services, usdc } = world;
   const { maxFeePerGas, maxPriorityFeePerGas } = destination.connected.pulse.gasPrices();
   await services.uow.run(async (tx) => {
@@ -76,7 +76,7 @@ async function plant(change: Partial<SlotPlan> & Pick<SlotPlan, "call">): Promis
           maxPriorityFeePerGas,
           outflow: { currency: usdc, amount: 0n },
           cancelAfterMs: services.clock.nowMs() + DAY_MS,
-          ...change,
+          ...fields,
         },
       ],
       services.clock.nowMs(),
@@ -97,7 +97,7 @@ async function plantClaim(
      values ($1, $3, $2, $4, $3, $5, 0, 1, 'paying', 1, 1)`,
     [id, destination.chain.id, recipient, usdc, amount.toString()],
   );
-  await plant({
+  await plantSlot({
     sender,
     leg: { kind: "claim", id, requestId: undefined },
     call: transferCall(usdc, recipient, amount),
@@ -106,30 +106,30 @@ async function plantClaim(
 
 test("planted slots move no funds, planted payouts move at most the daily limit, and cancel transactions use their nonces", async () => {
   const { destination, usdc, services } = world;
-  const workerServices = limited({ dayUsd: 150 });
+  const workerServices = withLimits({ dayUsd: 150 });
   const thief = world.anAddress();
-  const agreed = await deposited(workerServices);
-  await rounds(workerServices);
-  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
-  const other = await world.quote({ recipient: world.anAddress() });
-  await plant({ call: transferCall(usdc, thief, 10_000_000n) });
-  await plant({
+  const agreed = await makeDeposit(workerServices);
+  await runRounds(workerServices);
+  expect(await receivedAmount(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  const otherQuote = await world.quote({ recipient: world.anAddress() });
+  await plantSlot({ call: transferCall(usdc, thief, 10_000_000n) });
+  await plantSlot({
     call: transferCall(NATIVE_CURRENCY, thief, 10n ** 18n),
     leg: { kind: "hub", id: "9", requestId: undefined },
   });
-  await plant({
+  await plantSlot({
     call: paymentCall(
-      { currency: usdc, amount: 10_000_000n, recipient: thief, orderId: other.terms.orderId },
+      { currency: usdc, amount: 10_000_000n, recipient: thief, orderId: otherQuote.terms.orderId },
       false,
       NATIVE_CURRENCY,
     ),
-    leg: { kind: "fill", id: other.requestId, requestId: other.requestId },
+    leg: { kind: "fill", id: otherQuote.requestId, requestId: otherQuote.requestId },
   });
   // Complete planted payouts are paid up to the limit, and only by the key for payouts.
   for (let n = 0; n < 3; n++) await plantClaim(thief, 40_000_000n);
   await plantClaim(thief, 1_000_000n, services.executor?.address);
   // The slot has a planted attempt, and other rows claim that its amount was counted.
-  await plant({ call: transferCall(usdc, thief, 20_000_000n) });
+  await plantSlot({ call: transferCall(usdc, thief, 20_000_000n) });
   await world.pool.query(
     `insert into attempts (slot_id, n, kind, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, broadcast_at_ms, first_broadcast_at_ms, offered_since_ms)
      select max(id), 0, 'pay', '0x02', '0x${"02".repeat(32)}', 1, 1, 1, 1, 1, 1 from slots`,
@@ -142,7 +142,7 @@ test("planted slots move no funds, planted payouts move at most the daily limit,
   await world.maintainLaneOf(destination, workerServices);
   // No ledger has the planted claims. From now on only their slots matter.
   await world.pool.query("delete from claims");
-  await rounds(workerServices, 8);
+  await runRounds(workerServices, 8);
   expect(await destination.balance(thief, usdc)).toBe(40_000_000n);
   expect(await destination.balance(thief, NATIVE_CURRENCY)).toBe(0n);
   const { rows } = await world.pool.query(
@@ -156,21 +156,21 @@ test("planted slots move no funds, planted payouts move at most the daily limit,
     expect.arrayContaining(["leg", "amount", "key", "day"]),
   );
   // After its slot ended, no payment is still held.
-  const ended = await world.pool.query(
+  const endedPayments = await world.pool.query(
     "select rule from held_payments join slots using (leg_kind, leg_id) where state = 'dead'",
   );
-  expect(ended.rows).toEqual([]);
+  expect(endedPayments.rows).toEqual([]);
   // The process still counts 140 of the 150 USD, although the rows were deleted from the database.
-  const second = await deposited(workerServices);
-  await rounds(workerServices);
-  expect(await received(second)).toBe(0n);
+  const second = await makeDeposit(workerServices);
+  await runRounds(workerServices);
+  expect(await receivedAmount(second)).toBe(0n);
 });
 
 test("a fill above the daily limit waits, is reported as held, and is paid the next day", async () => {
-  const workerServices = limited({ dayUsd: 150 });
-  const [first, second] = [await deposited(workerServices), await deposited(workerServices)];
-  await rounds(workerServices);
-  expect([await received(first), await received(second)]).toEqual([
+  const workerServices = withLimits({ dayUsd: 150 });
+  const [first, second] = [await makeDeposit(workerServices), await makeDeposit(workerServices)];
+  await runRounds(workerServices);
+  expect([await receivedAmount(first), await receivedAmount(second)]).toEqual([
     first.terms.destination.expectedAmount,
     0n,
   ]);
@@ -188,8 +188,8 @@ test("a fill above the daily limit waits, is reported as held, and is paid the n
     expect.objectContaining({ held_payment: "fill", request_id: second.requestId, rule: "day" }),
   );
   world.clock.forward(DAY_MS);
-  await rounds(workerServices);
-  expect(await received(second)).toBe(second.terms.destination.expectedAmount);
+  await runRounds(workerServices);
+  expect(await receivedAmount(second)).toBe(second.terms.destination.expectedAmount);
   expect(await world.status(second.requestId)).not.toHaveProperty("heldReason");
 });
 
@@ -200,20 +200,22 @@ test("two workers share one daily limit, and a payment that was never made relea
     broadcast: async () => ({ kind: "accepted" }) as const,
   };
   const withLostBroadcasts = () =>
-    withChain(limited({ dayUsd: 150 }), destination.connected, { connection: { writer: losingWriter } });
+    withChain(withLimits({ dayUsd: 150 }), destination.connected, { connection: { writer: losingWriter } });
   const [first, second] = [withLostBroadcasts(), withLostBroadcasts()];
-  const agreed = [
+  const quotes = [
     await world.quote({ recipient: world.anAddress() }),
     await world.quote({ recipient: world.anAddress() }),
   ];
-  for (const each of agreed) await world.pay(each);
+  for (const quote of quotes) await world.pay(quote);
   await world.origin.mine();
   await world.watch(world.origin, first);
   const { rows } = await world.pool.query<{ payload: string }>(
     "update outbox set published_at_ms = 1 where published_at_ms is null returning payload",
   );
   await Promise.all(
-    rows.map(async ({ payload }, at) => await runJob(at === 0 ? first : second, "fill", JSON.parse(payload))),
+    rows.map(
+      async ({ payload }, index) => await runJob(index === 0 ? first : second, "fill", JSON.parse(payload)),
+    ),
   );
   const slots = await world.pool.query("select id from slots where leg_kind = 'fill'");
   expect(slots.rows).toHaveLength(1);
@@ -221,7 +223,7 @@ test("two workers share one daily limit, and a payment that was never made relea
   expect(Number(days.rows[0]?.usd) / 1e18).toBeGreaterThan(99);
   // No node received the payment before its deadline, so a cancel transaction uses its nonce.
   world.clock.forward(8 * DAY_MS);
-  await rounds(limited({ dayUsd: 150 }), 8);
+  await runRounds(withLimits({ dayUsd: 150 }), 8);
   const after = await world.pool.query<{ usd: string }>(
     "select usd from spent_days where day = (select min(day) from spent_days)",
   );
@@ -229,24 +231,24 @@ test("two workers share one daily limit, and a payment that was never made relea
 });
 
 test("counts a fill once if its process crashed before signing and its price then rose", async () => {
-  const workerServices = limited({ dayUsd: 150 });
+  const workerServices = withLimits({ dayUsd: 150 });
   const signDigest = async () => await Promise.reject(new Error("the process died"));
-  const dying = { ...workerServices, signer: { ...workerServices.signer, signDigest } };
+  const crashing = { ...workerServices, signer: { ...workerServices.signer, signDigest } };
   const agreed = await world.quote({ recipient: world.anAddress(), ttl: 7 * 24 * 3600 });
   await world.pay(agreed);
   await world.origin.mine();
-  await world.watch(world.origin, dying);
-  await world.work(dying).catch(() => undefined);
+  await world.watch(world.origin, crashing);
+  await world.work(crashing).catch(() => undefined);
   expect((await workerServices.reads.slotOfLeg("fill", agreed.requestId))?.attempts).toEqual([]);
   world.prices.set("usd-coin", "1.01");
   world.clock.forward(workerServices.enginePolicy.orphanedAfterMs + 1);
-  await rounds(workerServices);
-  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  await runRounds(workerServices);
+  expect(await receivedAmount(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
 test("a fill waits until the next day even if only the process's memory counts the limit as spent", async () => {
   const { destination, services, clock, usdc } = world;
-  const workerServices = limited({ dayUsd: 150 });
+  const workerServices = withLimits({ dayUsd: 150 });
   const call = transferCall(usdc, world.anAddress(), 1n);
   const outflow = { currency: usdc, amount: 1n };
   const { address: sender } = services.signer;
@@ -260,19 +262,19 @@ test("a fill waits until the next day even if only the process's memory counts t
     usd: parseUnits("100", 18),
     maxUsd: undefined,
   });
-  const agreed = await deposited(workerServices);
-  await rounds(workerServices);
+  const agreed = await makeDeposit(workerServices);
+  await runRounds(workerServices);
   expect(await services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
   clock.forward(DAY_MS);
-  await rounds(workerServices);
-  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  await runRounds(workerServices);
+  expect(await receivedAmount(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
 test("a stuck fill is replaced under limits that became too low for it, also without a price, up to the fee limit", async () => {
   const { destination, clock, services } = world;
-  const agreed = await deposited(services);
-  const stuck = async (): Promise<number> => {
+  const agreed = await makeDeposit(services);
+  const attemptsOnceStuck = async (): Promise<number> => {
     clock.forward(services.enginePolicy.stuckAfterMs + 1);
     return (await services.reads.slotOfLeg("fill", agreed.requestId))?.attempts.length ?? 0;
   };
@@ -281,47 +283,47 @@ test("a stuck fill is replaced under limits that became too low for it, also wit
   await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas });
   await destination.mine();
   await world.watch(destination);
-  expect(await stuck()).toBe(1);
+  expect(await attemptsOnceStuck()).toBe(1);
   world.prices.set("usd-coin", undefined);
-  await world.maintainLaneOf(destination, limited({ transactionUsd: 1, dayUsd: 1, maxFeePerGasWei: 1 }));
-  expect(await stuck()).toBe(1);
-  await world.maintainLaneOf(destination, limited({ transactionUsd: 1, dayUsd: 1 }));
-  expect(await stuck()).toBe(2);
+  await world.maintainLaneOf(destination, withLimits({ transactionUsd: 1, dayUsd: 1, maxFeePerGasWei: 1 }));
+  expect(await attemptsOnceStuck()).toBe(1);
+  await world.maintainLaneOf(destination, withLimits({ transactionUsd: 1, dayUsd: 1 }));
+  expect(await attemptsOnceStuck()).toBe(2);
   world.prices.set("usd-coin", "1");
-  await rounds(services);
-  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  await runRounds(services);
+  expect(await receivedAmount(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
 test("while a chain is paused, new fills wait and are then refunded, and payments in progress continue", async () => {
   const { services, destination } = world;
   const pauses = pauseStore(sqlOn(world.pool));
   const scope = { kind: "chain", chainId: destination.chain.id } as const;
-  const inFlight = await deposited(services);
+  const inFlight = await makeDeposit(services);
   await pauses.add({ scope, pausedBy: "ann", reason: "drill", sinceMs: 1 });
-  const waiting = await deposited(services, { ttl: 600 });
-  const late = await deposited(services, { ttl: 7 * 24 * 3600 });
-  await rounds(services);
-  expect(await received(inFlight)).toBe(inFlight.terms.destination.expectedAmount);
-  expect(await received(waiting)).toBe(0n);
+  const waiting = await makeDeposit(services, { ttl: 600 });
+  const longLived = await makeDeposit(services, { ttl: 7 * 24 * 3600 });
+  await runRounds(services);
+  expect(await receivedAmount(inFlight)).toBe(inFlight.terms.destination.expectedAmount);
+  expect(await receivedAmount(waiting)).toBe(0n);
   expect(await world.status(waiting.requestId)).toMatchObject({
     nextAction: "wait_for_fill",
     heldReason: "The operator has paused new payments of this route",
   });
   world.clock.forward(3_600_000);
   expect(await world.untilFinal(waiting.requestId)).toMatchObject({ status: "refund" });
-  expect(await received(late)).toBe(0n);
+  expect(await receivedAmount(longLived)).toBe(0n);
   await pauses.remove(scope);
-  expect(await world.untilFinal(late.requestId)).toMatchObject({ status: "success" });
-  const known = [{ scope, pausedBy: "ann", reason: "drill", sinceMs: 1 }];
-  await expect(world.quote({}, undefined, { pauses: () => known })).rejects.toMatchObject({
+  expect(await world.untilFinal(longLived.requestId)).toMatchObject({ status: "success" });
+  const chainPauses = [{ scope, pausedBy: "ann", reason: "drill", sinceMs: 1 }];
+  await expect(world.quote({}, undefined, { pauses: () => chainPauses })).rejects.toMatchObject({
     code: "SERVICE_UNAVAILABLE",
   });
 });
 
-test("after a rotation, the new key pays orders agreed before it, and counts against the same daily limit", async () => {
+test("after a rotation, the new key pays orders quoted before it, and counts against the same daily limit", async () => {
   const { destination, origin, services } = world;
-  const workerServices = limited({ dayUsd: 150 });
-  const first = await deposited(workerServices);
+  const workerServices = withLimits({ dayUsd: 150 });
+  const first = await makeDeposit(workerServices);
   const second = await world.quote({ recipient: world.anAddress(), ttl: 7 * 24 * 3600 });
   await world.pay(second);
   await origin.mine();
@@ -330,10 +332,10 @@ test("after a rotation, the new key pays orders agreed before it, and counts aga
   await destination.mine();
   const rotated = { ...workerServices, signer, formerSigners: [services.signer] };
   await openLane(rotated, destination.connected);
-  await rounds(rotated);
-  expect(await received(first)).toBe(first.terms.destination.expectedAmount);
-  expect(await received(second)).toBe(0n);
+  await runRounds(rotated);
+  expect(await receivedAmount(first)).toBe(first.terms.destination.expectedAmount);
+  expect(await receivedAmount(second)).toBe(0n);
   world.clock.forward(DAY_MS);
-  await rounds(rotated);
-  expect(await received(second)).toBe(second.terms.destination.expectedAmount);
+  await runRounds(rotated);
+  expect(await receivedAmount(second)).toBe(second.terms.destination.expectedAmount);
 });

@@ -78,10 +78,10 @@ async function quotesFrom(
   change: Partial<RequestTerms> = {},
 ): Promise<RequestTerms[]> {
   const origin = { chainId, currency: someAddress(), amount: 100n };
-  const all = Array.from({ length: count }, () => someTerms({ origin, fillDeadlineMs, ...change }));
+  const quotes = Array.from({ length: count }, () => someTerms({ origin, fillDeadlineMs, ...change }));
   const insert = groupedQuoteInserts(sqlOn(pool));
-  await Promise.all(all.map(async (terms) => await insert(terms)));
-  return all;
+  await Promise.all(quotes.map(async (terms) => await insert(terms)));
+  return quotes;
 }
 
 async function aQuoteFrom(chainId: number, fillDeadlineMs: number): Promise<RequestTerms> {
@@ -96,9 +96,9 @@ async function readUpTo(chainId: number, timeMs: number): Promise<void> {
   await uow.run(async (tx) => {
     if (nonEvmChains.some(({ id }) => id === chainId))
       return await tx.nonEvm.setCursor(chainId, "cursor", block);
-    const whole = { ...block, parentHash: someHash(), baseFeePerGas: 1n };
-    await tx.trail.replace(chainId, 0n, [whole], 10);
-    await tx.trail.setCursor(chainId, whole);
+    const fullBlock = { ...block, parentHash: someHash(), baseFeePerGas: 1n };
+    await tx.trail.replace(chainId, 0n, [fullBlock], 10);
+    await tx.trail.setCursor(chainId, fullBlock);
   });
 }
 
@@ -188,16 +188,16 @@ test("expiring many quotes without history in one statement leaves the same rows
     `insert into webhook_endpoints (id, key_id, url, label, headers, secret, created_at_ms, updated_at_ms)
      values ('one', '00000000000000aa', 'https://a', '', '{}', 's', 1, 1), ('two', '00000000000000aa', 'https://b', '', '{}', 's', 1, 1)`,
   );
-  const change = (at: number): Partial<RequestTerms> => ({
-    kind: (["bridge", "call", "send", "swap"] as const)[at % 4] ?? "bridge",
+  const change = (index: number): Partial<RequestTerms> => ({
+    kind: (["bridge", "call", "send", "swap"] as const)[index % 4] ?? "bridge",
     fillDeadlineMs: LATE_MS,
-    ...(at % 3 === 0 && { keyId: "00000000000000aa" }),
-    ...(at % 5 === 0 && { sponsorship: sponsoredBy(someAddress()) }),
+    ...(index % 3 === 0 && { keyId: "00000000000000aa" }),
+    ...(index % 5 === 0 && { sponsorship: sponsoredBy(someAddress()) }),
   });
   const insert = groupedQuoteInserts(sqlOn(pool));
   const pairs: RequestTerms[][] = [];
-  for (let at = 0; at < 60; at++) {
-    const pair = [someTerms(change(at)), someTerms(change(at))];
+  for (let index = 0; index < 60; index++) {
+    const pair = [someTerms(change(index)), someTerms(change(index))];
     for (const terms of pair) await insert(terms);
     pairs.push(pair);
   }
@@ -291,9 +291,9 @@ async function aCallAt(atMs: number): Promise<string> {
   return key;
 }
 
-const keysLeft = async () =>
+const remainingKeys = async () =>
   (await pool.query<{ key: string }>("select key from idempotency_keys")).rows.map(({ key }) => key);
-const requestsLeft = async () =>
+const remainingRequests = async () =>
   (
     await pool.query<{ id: string }>("select request_id as id from requests order by fill_deadline_ms")
   ).rows.map(({ id }) => id);
@@ -315,12 +315,12 @@ test("prunes unpaid quotes a month after their deadline, and checks the quotes t
   const services = servicesAt(NOW_MS);
   await pruneHistory(services);
   expect(events.of("pruned").at(-1)?.facts).toMatchObject({ quotes: 1 });
-  const left = await requestsLeft();
-  expect(left).toHaveLength(4);
-  expect(left).not.toContain(unpaid?.requestId);
-  expect(left).toContain(young?.requestId);
-  const seen = await uow.run((tx) => tx.requests.prune("requests", endedMs + 1, 100));
-  expect(seen, "quotes that are kept are not checked again").toEqual({ deleted: 0, seen: 0 });
+  const remaining = await remainingRequests();
+  expect(remaining).toHaveLength(4);
+  expect(remaining).not.toContain(unpaid?.requestId);
+  expect(remaining).toContain(young?.requestId);
+  const pruned = await uow.run((tx) => tx.requests.prune("requests", endedMs + 1, 100));
+  expect(pruned, "quotes that are kept are not checked again").toEqual({ deleted: 0, seen: 0 });
   const oldest = await reads.oldestPrunable();
   expect(oldest.find(({ table }) => table === "requests")?.sinceMs).toBe(young?.fillDeadlineMs);
 });
@@ -379,9 +379,9 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what is 
 
   await pruneHistory(servicesAt(NOW_MS));
   expect(events.of("pruned").at(-1)?.facts).toMatchObject({ quotesWithCalls: 1, quotes: 0 });
-  const left = await requestsLeft();
-  expect(left).not.toContain(unpaid?.requestId);
-  expect(new Set(left)).toEqual(
+  const remaining = await remainingRequests();
+  expect(remaining).not.toContain(unpaid?.requestId);
+  expect(new Set(remaining)).toEqual(
     new Set(
       [deposited, executed, reverted, fronted, addressed, notified, ended, small, inTime].map(
         (request) => request?.requestId,
@@ -391,28 +391,30 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what is 
 
   await pool.query("update webhook_deliveries set state = 'delivered', ended_at_ms = 1");
   await pruneHistory(servicesAt(NOW_MS));
-  expect(await requestsLeft(), "its webhook was delivered").not.toContain(notified?.requestId);
+  expect(await remainingRequests(), "its webhook was delivered").not.toContain(notified?.requestId);
   const monthLaterMs = NOW_MS + RETENTION_MS.requests;
   await readUpTo(EVM, monthLaterMs);
   await pruneHistory(servicesAt(monthLaterMs));
-  expect(new Set(await requestsLeft())).toEqual(
+  expect(new Set(await remainingRequests())).toEqual(
     new Set([deposited, executed, reverted, fronted].map((request) => request?.requestId)),
   );
 });
 
 test("keeps quotes with calls for a month if their origin returns no deposit without its request", async () => {
   const dayOldMs = NOW_MS - RETENTION_MS.large_requests - 1;
-  const [evm, other] = await quotesFrom(EVM, dayOldMs, 2, withCalls());
+  const [evmQuote, bitcoinQuote] = await quotesFrom(EVM, dayOldMs, 2, withCalls());
   await pool.query("update requests set state = 'expired', updated_at_ms = $1", [dayOldMs]);
-  await pool.query("update requests set origin_chain_id = 8253038 where request_id = $1", [other?.requestId]);
+  await pool.query("update requests set origin_chain_id = 8253038 where request_id = $1", [
+    bitcoinQuote?.requestId,
+  ]);
   await pool.query(
     "insert into rail_cursors (chain_id, cursor, block_number, block_hash, block_seconds) values (8253038, '', 1, '0x', 1)",
   );
   await readUpTo(EVM, NOW_MS);
   await pruneHistory(servicesAt(NOW_MS));
-  const left = await requestsLeft();
-  expect(left).not.toContain(evm?.requestId);
-  expect(left).toContain(other?.requestId);
+  const remaining = await remainingRequests();
+  expect(remaining).not.toContain(evmQuote?.requestId);
+  expect(remaining).toContain(bitcoinQuote?.requestId);
   const oldest = await reads.oldestPrunable();
   expect(oldest.find(({ table }) => table === "large_requests")?.sinceMs).toBeUndefined();
 });
@@ -456,7 +458,7 @@ test("pruning continues with the other tables if one table fails, and reports th
       ),
   };
   await pruneHistory({ ...servicesAt(NOW_MS), uow: breaking });
-  expect(await keysLeft()).toEqual([young]);
+  expect(await remainingKeys()).toEqual([young]);
   expect(events.of("prune_fault").map(({ facts }) => facts)).toEqual([
     { table: "large_requests" },
     { table: "requests" },
@@ -470,14 +472,14 @@ test("deletes nothing by age while no chain's newest block is within an hour of 
   await readUpTo(EVM, NOW_MS);
   await readUpTo(nonEvmChains[0]?.id ?? 0, NOW_MS);
   await pruneHistory(servicesAt(aheadMs));
-  expect(await keysLeft()).toEqual([key]);
+  expect(await remainingKeys()).toEqual([key]);
   expect(events.of("clock_implausible").map(({ level, facts }) => ({ level, ...facts }))).toEqual([
     { level: "alarm", nowMs: aheadMs, newestBlockMs: undefined },
     { level: "alarm", nowMs: aheadMs, newestBlockMs: NOW_MS },
   ]);
   await readUpTo(nonEvmChains[0]?.id ?? 0, aheadMs);
   await pruneHistory(servicesAt(aheadMs));
-  expect(await keysLeft()).toEqual([]);
+  expect(await remainingKeys()).toEqual([]);
 });
 
 /** A deposit whose refund is due. Its job was queued once and is lost, unless the test puts it back. */
@@ -514,15 +516,15 @@ test("does not queue a leg again while its job waits, and queues it if the job d
 
 test("does not queue a leg again while its job is queued, or while the queue cannot be read", async () => {
   const [queued, lost] = [await aRefundDue(NOW_MS), await aRefundDue(NOW_MS)];
-  const by = (legs: ReadonlySet<string> | undefined) => ({
+  const servicesWithQueued = (legs: ReadonlySet<string> | undefined) => ({
     ...servicesAt(NOW_MS + 60_000),
     queuedLegs: { legIdsOf: async () => legs },
   });
-  await reconcileRequests(by(undefined));
+  await reconcileRequests(servicesWithQueued(undefined));
   expect(await takeJobs()).toEqual([]);
-  await reconcileRequests(by(new Set([queued])));
+  await reconcileRequests(servicesWithQueued(new Set([queued])));
   expect(await takeJobs()).toEqual([lost]);
-  await reconcileRequests(by(new Set()));
+  await reconcileRequests(servicesWithQueued(new Set()));
   expect(await takeJobs()).toEqual([queued]);
 });
 
@@ -533,8 +535,8 @@ test("queues a lost job after 5 seconds, and a job without progress again after 
     await reconcileRequests(servicesAt(NOW_MS + atMs));
     if ((await takeJobs()).length > 0) queuedAtMs.push(atMs);
   }
-  const first = overdueAfterMs + 1_000;
-  expect(queuedAtMs).toEqual([first, 11_000, 21_000, 41_000, 71_000, 101_000, 131_000]);
+  const firstMs = overdueAfterMs + 1_000;
+  expect(queuedAtMs).toEqual([firstMs, 11_000, 21_000, 41_000, 71_000, 101_000, 131_000]);
 });
 
 test("each leg has one open job while nothing is published, however many processes reconcile", async () => {

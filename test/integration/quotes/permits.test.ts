@@ -65,7 +65,7 @@ interface User extends LocalAccount {
   readonly recipient: Address;
 }
 
-/** A user with only this amount of a token. `approved`: the user approved Permit2 long ago. */
+/** A user with only this amount of a token. With `approved`, the user has already approved Permit2. */
 async function aUser(token: Address, amount: bigint, { approved = false } = {}): Promise<User> {
   const { origin, stranger } = world;
   const privateKey = generatePrivateKey();
@@ -86,14 +86,14 @@ async function aUser(token: Address, amount: bigint, { approved = false } = {}):
   return user;
 }
 
-/** Hides that tokens support EIP-3009 authorizations and, with `nothing`, EIP-2612 permits too. */
-const withoutEip3009 = (nothing = false): PermitTokens => {
+/** Hides that tokens support EIP-3009 authorizations and, with `hidesAll`, also EIP-2612 permits. */
+const withoutEip3009 = (hidesAll = false): PermitTokens => {
   const tokens = createTokenPermits(world.services.chains, world.clock);
   return {
     ...tokens,
     permitsOf: async (token) => {
       const permits = await tokens.permitsOf(token);
-      return { ...permits, eip3009: false, eip2612: permits.eip2612 && !nothing };
+      return { ...permits, eip3009: false, eip2612: permits.eip2612 && !hidesAll };
     },
   };
 };
@@ -105,8 +105,8 @@ async function requestQuote(
   ask: QuoteOverrides = {},
   permitTokens?: PermitTokens,
 ): Promise<QuotedRequest> {
-  const whole = { user: user.address, recipient: user.recipient, usePermit: true, ...ask };
-  return await world.quote(whole, undefined, permitTokens && { permitTokens });
+  const fields = { user: user.address, recipient: user.recipient, usePermit: true, ...ask };
+  return await world.quote(fields, undefined, permitTokens && { permitTokens });
 }
 
 function signatureStep({ answer }: QuotedRequest): SignatureStep {
@@ -148,14 +148,19 @@ async function post(
   {
     permitPolicy = policy,
     kind,
-    by = world.services,
+    workerServices = world.services,
     keep,
-  }: { permitPolicy?: PermitPolicy; kind?: string; by?: WorkerServices; keep?: AnswerToStore } = {},
+  }: {
+    permitPolicy?: PermitPolicy;
+    kind?: string;
+    workerServices?: WorkerServices;
+    keep?: AnswerToStore;
+  } = {},
 ): Promise<void> {
   const body = signatureStep(agreed).items[0]?.data.post.body;
   const permitSignatures = createPermitSignatures(world.services.chains);
   await executePermit(
-    { ...by, permitSignatures, permitPolicy },
+    { ...workerServices, permitSignatures, permitPolicy },
     { kind: kind ?? body?.kind ?? "", requestId: body?.requestId as RequestId, signature },
     keep,
   );
@@ -190,16 +195,16 @@ async function expectPaid(user: User, agreed: QuotedRequest): Promise<void> {
   const chain = chainId === world.origin.chain.id ? world.origin : world.destination;
   expect(await chain.balance(user.recipient, currency)).toBeGreaterThanOrEqual(minimumAmount);
   expect(await world.origin.balance(user.address, NATIVE_CURRENCY)).toBe(0n);
-  const [deposit, ...others] = await world.depositsOf(agreed.requestId);
-  expect(others).toEqual([]);
+  const [deposit, ...moreDeposits] = await world.depositsOf(agreed.requestId);
+  expect(moreDeposits).toEqual([]);
   expect(deposit).toMatchObject({ depositor: user.address, disposition: "accepted" });
   expect(terms.originGasUsd).toBeGreaterThan(0n);
 }
 
-const hundred = 100_000_000n;
+const hundredUsdc = 100_000_000n;
 
 test("a token with authorizations (EIP-3009) is bridged by one signature, with its gas deducted from the output", async () => {
-  const user = await aUser(world.usdc, hundred);
+  const user = await aUser(world.usdc, hundredUsdc);
   const agreed = await requestQuote(user);
   expect(agreed.answer.steps).toMatchObject([
     {
@@ -242,14 +247,16 @@ test("a token with authorizations (EIP-3009) is bridged by one signature, with i
 });
 
 test("deducts the quoted cost of submitting the permit from the refund of its deposit", async () => {
-  const user = await aUser(world.usdc, hundred);
+  const user = await aUser(world.usdc, hundredUsdc);
   const agreed = await requestQuote(user, { referrer: "debug-force-refund" });
   await post(agreed, await signStep(user, agreed));
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "refund" });
-  const back = await world.origin.balance(user.address, world.usdc);
-  expect(back).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? hundred);
+  const refunded = await world.origin.balance(user.address, world.usdc);
+  expect(refunded).toBeGreaterThanOrEqual(
+    agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? hundredUsdc,
+  );
   // At one dollar per USDC. The refund's own gas is deducted too.
-  expect((hundred - back) * 10n ** 12n).toBeGreaterThan(agreed.terms.originGasUsd ?? 0n);
+  expect((hundredUsdc - refunded) * 10n ** 12n).toBeGreaterThan(agreed.terms.originGasUsd ?? 0n);
 });
 
 test("a token with permits only (EIP-2612) is deposited through its order's deposit address", async () => {
@@ -272,9 +279,9 @@ test("a client is asked only for kinds of signatures that it supports", async ()
   await post(agreed, await signStep(user, agreed));
   await expectPaid(user, agreed);
 
-  const only = await requestQuote(user, { ...ask, permitKinds: ["eip2612"] });
-  expect(signatureStep(only).items[0]?.data.post.body.kind).toBe("eip2612");
-  const holder = await aUser(world.usdc, hundred);
+  const eip2612Only = await requestQuote(user, { ...ask, permitKinds: ["eip2612"] });
+  expect(signatureStep(eip2612Only).items[0]?.data.post.body.kind).toBe("eip2612");
+  const holder = await aUser(world.usdc, hundredUsdc);
   const batch = await requestQuote(holder, { permitKinds: ["permit2"] });
   expect(signatureStep(batch).items[0]?.data.post.body.kind).toBe("permit2");
   await expect(requestQuote(user, { ...ask, permitKinds: ["eip3009"] })).rejects.toMatchObject({
@@ -292,8 +299,8 @@ test("pays any other token through Permit2, after one approval", async () => {
   await post(agreed, await signStep(user, agreed));
   await expectPaid(user, agreed);
 
-  const fresh = await aUser(world.tst, 100n * 10n ** 18n);
-  const first = await requestQuote(fresh, ask, noPermits());
+  const newUser = await aUser(world.tst, 100n * 10n ** 18n);
+  const first = await requestQuote(newUser, ask, noPermits());
   expect(first.answer.steps.map(({ id, kind }) => [id, kind])).toEqual([
     ["approve", "transaction"],
     ["authorize1", "signature"],
@@ -301,10 +308,12 @@ test("pays any other token through Permit2, after one approval", async () => {
   const [approve] = first.answer.steps;
   expect(JSON.stringify(approve)).toContain(permit2.slice(2));
   expect(approve?.items[0]).not.toHaveProperty("check");
-  expect(await refusalOf(signStep(fresh, first).then((signature) => post(first, signature)))).toMatchObject({
-    code: "PERMIT_FAILED",
-    reason: "PERMIT2_ALLOWANCE_TOO_LOW",
-  });
+  expect(await refusalOf(signStep(newUser, first).then((signature) => post(first, signature)))).toMatchObject(
+    {
+      code: "PERMIT_FAILED",
+      reason: "PERMIT2_ALLOWANCE_TOO_LOW",
+    },
+  );
 });
 
 test("swaps a token that the solver does not hold before the deposit, by the same signature", async () => {
@@ -320,7 +329,7 @@ test("swaps a token that the solver does not hold before the deposit, by the sam
 });
 
 test("on one chain, a user without native tokens signs for an amount of tokens, and the solver pays out native tokens", async () => {
-  const user = await aUser(world.usdc, hundred);
+  const user = await aUser(world.usdc, hundredUsdc);
   const agreed = await requestQuote(user, {
     destinationChainId: world.origin.chain.id,
     destinationCurrency: NATIVE_CURRENCY,
@@ -333,7 +342,7 @@ test("on one chain, a user without native tokens signs for an amount of tokens, 
 });
 
 test("a contract account signs for Permit2, and its contract verifies the signature", async () => {
-  const user = await aUser(world.usdc, hundred, { approved: true });
+  const user = await aUser(world.usdc, hundredUsdc, { approved: true });
   await world.origin.client.setCode({ address: user.address, bytecode: ANY_SIGNATURE });
   const agreed = await requestQuote(user, { originGasOverhead: 10_000 });
   expect(signatureStep(agreed).items[0]?.data.post.body.kind).toBe("permit2");
@@ -342,7 +351,7 @@ test("a contract account signs for Permit2, and its contract verifies the signat
 });
 
 test("accepts the same signature any number of times, also concurrently, and refuses another signature for the same request", async () => {
-  const user = await aUser(world.usdc, 2n * hundred);
+  const user = await aUser(world.usdc, 2n * hundredUsdc);
   const agreed = await requestQuote(user, {}, only2612());
   const signature = await signStep(user, agreed);
   const compact = await compactOf(signature);
@@ -355,11 +364,11 @@ test("accepts the same signature any number of times, also concurrently, and ref
   await expectPaid(user, agreed);
   await post(agreed, signature);
   expect(await world.depositsOf(agreed.requestId)).toHaveLength(1);
-  expect(await world.origin.balance(user.address, world.usdc)).toBe(hundred);
+  expect(await world.origin.balance(user.address, world.usdc)).toBe(hundredUsdc);
 });
 
 test("stores the answer to an Idempotency-Key in the accepting commit, and accepts nothing after a lost lease", async () => {
-  const user = await aUser(world.usdc, hundred);
+  const user = await aUser(world.usdc, hundredUsdc);
   const agreed = await requestQuote(user);
   const signature = await signStep(user, agreed);
   const store = idempotencyStore(sqlOn(world.pool));
@@ -413,7 +422,7 @@ test("refuses a signature over anything that differs from the quote", async () =
 });
 
 test("an invalid permit is refused before anything is broadcast, with the reason", async () => {
-  const user = await aUser(world.usdc, hundred - 1n);
+  const user = await aUser(world.usdc, hundredUsdc - 1n);
   const agreed = await requestQuote(user);
   const signature = await signStep(user, agreed);
   expect(await refusalOf(post(agreed, signature))).toMatchObject({
@@ -434,32 +443,37 @@ test("an invalid permit is refused before anything is broadcast, with the reason
   expect(await refusalOf(post(plain, signature))).toMatchObject({ code: "INVALID_REQUEST" });
 
   // Only the simulation detects that the nonce of the permit was used in the meantime.
-  const rich = await aUser(world.usdc, 3n * hundred);
-  const [first, other] = [await requestQuote(rich, {}, only2612()), await requestQuote(rich, {}, only2612())];
+  const rich = await aUser(world.usdc, 3n * hundredUsdc);
+  const [first, second] = [
+    await requestQuote(rich, {}, only2612()),
+    await requestQuote(rich, {}, only2612()),
+  ];
   await post(first, await signStep(rich, first));
   await expectPaid(rich, first);
-  expect(await refusalOf(signStep(rich, other).then((late) => post(other, late)))).toMatchObject({
+  expect(
+    await refusalOf(signStep(rich, second).then((secondSignature) => post(second, secondSignature))),
+  ).toMatchObject({
     code: "PERMIT_FAILED",
     message: expect.stringContaining("Submitting the signature would revert"),
   });
-  const late = await requestQuote(rich, { permitExpiry: 60 });
-  const expired = await signStep(rich, late);
+  const shortLived = await requestQuote(rich, { permitExpiry: 60 });
+  const expired = await signStep(rich, shortLived);
   world.clock.forward(50_000);
-  expect(await refusalOf(post(late, expired))).toMatchObject({ reason: "SIGNATURE_EXPIRED" });
+  expect(await refusalOf(post(shortLived, expired))).toMatchObject({ reason: "SIGNATURE_EXPIRED" });
 });
 
 /** A third party submits the permit. The permit is mined in a block that the service has not read. */
-async function pull(agreed: QuotedRequest, user: User, signature: Hex): Promise<void> {
+async function submitPermit(agreed: QuotedRequest, user: User, signature: Hex): Promise<void> {
   const { origin, stranger } = world;
   const { permit, orderId } = termsOf(agreed);
   const key = { id: orderId, depositor: user.address, recovery: NATIVE_CURRENCY, strict: true };
-  const by = { deadline: BigInt(permit.deadline), ...vrsOf(signature) };
+  const permitSignature = { deadline: BigInt(permit.deadline), ...vrsOf(signature) };
   await origin.send(stranger, {
     to: factory,
     data: encodeFunctionData({
       abi: depositAddressFactoryAbi,
       functionName: "pull",
-      args: [key, permit.token, permit.amount, by],
+      args: [key, permit.token, permit.amount, permitSignature],
     }),
   });
   await origin.mine();
@@ -476,12 +490,12 @@ function withTerms(agreed: QuotedRequest, change: Partial<RequestTerms>): Worker
 }
 
 test("a permit is not sent if its deposit would not be filled, or if its gas costs more than the output covers", async () => {
-  const user = await aUser(world.usdc, hundred);
+  const user = await aUser(world.usdc, hundredUsdc);
   const agreed = await requestQuote(user);
   const signature = await signStep(user, agreed);
   const { origin, originGasUsd = 0n, firmUntilMs } = agreed.terms;
-  const more = withTerms(agreed, { origin: { ...origin, amount: origin.amount + 1n } });
-  expect(await refusalOf(post(agreed, signature, { by: more }))).toMatchObject({
+  const withLargerDeposit = withTerms(agreed, { origin: { ...origin, amount: origin.amount + 1n } });
+  expect(await refusalOf(post(agreed, signature, { workerServices: withLargerDeposit }))).toMatchObject({
     code: "PERMIT_FAILED",
     message: expect.stringContaining("does not make the deposit"),
   });
@@ -492,23 +506,27 @@ test("a permit is not sent if its deposit would not be filled, or if its gas cos
     return connected && { ...connected, chain: { ...connected.chain, disabled: true } };
   };
   const disabled = { ...world.services, chains: { ...chains, get } };
-  expect(await refusalOf(post(agreed, signature, { by: disabled }))).toMatchObject({
+  expect(await refusalOf(post(agreed, signature, { workerServices: disabled }))).toMatchObject({
     code: "CHAIN_DISABLED",
   });
-  const hundredth = { originGasUsd: originGasUsd / 100n };
-  expect(await refusalOf(post(agreed, signature, { by: withTerms(agreed, hundredth) }))).toMatchObject(
-    tooExpensive,
-  );
+  const reducedGas = { originGasUsd: originGasUsd / 100n };
+  expect(
+    await refusalOf(post(agreed, signature, { workerServices: withTerms(agreed, reducedGas) })),
+  ).toMatchObject(tooExpensive);
   // A small shortfall is tolerated while the quote is firm, and not afterwards.
   const estimate = (originGasUsd * 7n) / 10n;
-  const late = withTerms(agreed, { originGasUsd: estimate, firmUntilMs: 0 });
-  expect(await refusalOf(post(agreed, signature, { by: late }))).toMatchObject(tooExpensive);
-  await post(agreed, signature, { by: withTerms(agreed, { originGasUsd: estimate, firmUntilMs }) });
+  const afterFirmWindow = withTerms(agreed, { originGasUsd: estimate, firmUntilMs: 0 });
+  expect(await refusalOf(post(agreed, signature, { workerServices: afterFirmWindow }))).toMatchObject(
+    tooExpensive,
+  );
+  await post(agreed, signature, {
+    workerServices: withTerms(agreed, { originGasUsd: estimate, firmUntilMs }),
+  });
   await expectPaid(user, agreed);
 });
 
 test("a signature that expires before its broadcast is not broadcast", async () => {
-  const user = await aUser(world.usdc, hundred);
+  const user = await aUser(world.usdc, hundredUsdc);
   const agreed = await requestQuote(user, { permitExpiry: 60 });
   await post(agreed, await signStep(user, agreed));
   world.clock.forward(61_000);
@@ -518,7 +536,7 @@ test("a signature that expires before its broadcast is not broadcast", async () 
     failReason: "TRANSACTION_NOT_INCLUDED",
   });
   await world.round();
-  expect(await world.origin.balance(user.address, world.usdc)).toBe(hundred);
+  expect(await world.origin.balance(user.address, world.usdc)).toBe(hundredUsdc);
   expect(await world.services.reads.execution(agreed.requestId)).toMatchObject({
     settled: true,
     costUsd: 0n,
@@ -526,14 +544,14 @@ test("a signature that expires before its broadcast is not broadcast", async () 
 });
 
 test("an account that became a contract since its quote cannot sign for tokens", async () => {
-  const user = await aUser(world.usdc, hundred);
+  const user = await aUser(world.usdc, hundredUsdc);
   const agreed = await requestQuote(user);
   await world.origin.client.setCode({ address: user.address, bytecode: ANY_SIGNATURE });
   expect(await refusalOf(post(agreed, "0x1234567890"))).toMatchObject({ reason: "INVALID_SIGNATURE" });
 });
 
 test("refuses quotes that cannot be paid by signature, and names the field", async () => {
-  const user = await aUser(world.usdc, hundred);
+  const user = await aUser(world.usdc, hundredUsdc);
   const refusal = { code: "UNSUPPORTED_EXECUTION_TYPE", facts: { field: "usePermit" } };
   await expect(requestQuote(user, { originCurrency: NATIVE_CURRENCY })).rejects.toMatchObject(refusal);
   const sameChain = { destinationChainId: world.origin.chain.id };
@@ -550,7 +568,7 @@ test("refuses quotes that cannot be paid by signature, and names the field", asy
 
 test("fills the request when someone else submits the permit first and the service's own transaction reverts", async () => {
   const { origin, stranger, services } = world;
-  const user = await aUser(world.usdc, hundred);
+  const user = await aUser(world.usdc, hundredUsdc);
   const agreed = await requestQuote(user, {}, only2612());
   const signature = await signStep(user, agreed);
   await post(agreed, signature);
@@ -578,11 +596,11 @@ test("fills the request when someone else submits the permit first and the servi
 test("fills the request when someone else submits the permit before the service broadcasts it, or before it is posted", async () => {
   const { origin } = world;
   for (const isPosted of [true, false]) {
-    const user = await aUser(world.usdc, hundred);
+    const user = await aUser(world.usdc, hundredUsdc);
     const agreed = await requestQuote(user, {}, only2612());
     const signature = await signStep(user, agreed);
     if (isPosted) await post(agreed, signature);
-    await pull(agreed, user, signature);
+    await submitPermit(agreed, user, signature);
     // The job reads the newest state before the watcher scans that block.
     await origin.announce();
     await world.work();
@@ -596,11 +614,11 @@ test("fills the request when someone else submits the permit before the service 
 });
 
 test("fills an abandoned request once the third party's deposit is scanned", async () => {
-  const user = await aUser(world.usdc, hundred);
+  const user = await aUser(world.usdc, hundredUsdc);
   const agreed = await requestQuote(user, {}, only2612());
   const signature = await signStep(user, agreed);
   await post(agreed, signature);
-  await pull(agreed, user, signature);
+  await submitPermit(agreed, user, signature);
   await world.origin.announce();
   world.clock.forward(11_000);
   await world.work();
@@ -613,7 +631,7 @@ test("fills an abandoned request once the third party's deposit is scanned", asy
 
 test("an EIP-7702 account signs for Permit2 with its own key", async () => {
   const { chain, client } = world.origin;
-  const user = await aUser(world.usdc, hundred, { approved: true });
+  const user = await aUser(world.usdc, hundredUsdc, { approved: true });
   await client.setAutomine(true);
   const { simple7702Account } = await deployAccountAbstraction({ url: chain.rpcUrl, chainId: chain.id });
   await client.setAutomine(false);
@@ -627,25 +645,27 @@ test("an EIP-7702 account signs for Permit2 with its own key", async () => {
 
 test("gas that is wasted because a user invalidates a signature is counted and limited", async () => {
   const { origin } = world;
-  const user = await aUser(world.usdc, 5n * hundred);
+  const user = await aUser(world.usdc, 5n * hundredUsdc);
   const agreed = await requestQuote(user);
   await post(agreed, await signStep(user, agreed));
-  const another = await requestQuote(user);
-  const second = await signStep(user, another);
+  const secondQuote = await requestQuote(user);
+  const secondSignature = await signStep(user, secondQuote);
   const unpaid = await world.services.reads.execution(agreed.requestId);
   // The daily budget also counts the gas that earlier signatures in this file wasted.
   const day = utcDay(world.clock.nowMs());
   const budget = { keyId: PERMIT_KEY_ID, day, user: undefined, target: undefined };
   const { todayUsd } = await readSpending(sqlOn(world.pool), budget, undefined);
   expect(todayUsd).toBeGreaterThanOrEqual(unpaid?.costUsd ?? 0n);
-  const bounds = { ...policy, dailyUsd: todayUsd + 1n };
-  expect(await refusalOf(post(another, second, { permitPolicy: bounds }))).toMatchObject({
+  const limitedPolicy = { ...policy, dailyUsd: todayUsd + 1n };
+  expect(await refusalOf(post(secondQuote, secondSignature, { permitPolicy: limitedPolicy }))).toMatchObject({
     code: "SERVICE_UNAVAILABLE",
   });
   expect(world.events.of("permit_budget_spent")).toMatchObject([
-    { facts: { todayUsd, dailyUsd: bounds.dailyUsd } },
+    { facts: { todayUsd, dailyUsd: limitedPolicy.dailyUsd } },
   ]);
-  expect(await refusalOf(post(another, second, { permitPolicy: { ...policy, perUser: 1 } }))).toMatchObject({
+  expect(
+    await refusalOf(post(secondQuote, secondSignature, { permitPolicy: { ...policy, perUser: 1 } })),
+  ).toMatchObject({
     code: "RATE_LIMITED",
   });
   await world.work();
@@ -653,7 +673,7 @@ test("gas that is wasted because a user invalidates a signature is counted and l
   await origin.client.setBalance({ address: user.address, value: 10n ** 18n });
   const transferAway = encodeFunctionData({
     abi: parseAbi(["function transfer(address to, uint256 amount)"]),
-    args: [world.anAddress(), 5n * hundred],
+    args: [world.anAddress(), 5n * hundredUsdc],
   });
   await origin.client.sendTransaction({
     account: privateKeyToAccount(user.privateKey),
@@ -672,25 +692,27 @@ test("gas that is wasted because a user invalidates a signature is counted and l
   // The funds return, but the wasted gas stays counted.
   await origin.send(world.stranger, {
     to: world.usdc,
-    data: encodeFunctionData({ abi: mintAbi, args: [user.address, hundred] }),
+    data: encodeFunctionData({ abi: mintAbi, args: [user.address, hundredUsdc] }),
   });
   await origin.mine();
   await world.watch(origin);
-  expect(await refusalOf(post(another, second, { permitPolicy: { ...policy, perUser: 1 } }))).toMatchObject({
+  expect(
+    await refusalOf(post(secondQuote, secondSignature, { permitPolicy: { ...policy, perUser: 1 } })),
+  ).toMatchObject({
     code: "RATE_LIMITED",
   });
-  await post(another, second);
+  await post(secondQuote, secondSignature);
 });
 
 test("after a crash at any step, a client that posts again gets exactly one deposit and one fill", async () => {
   const runs: { user: User; agreed: QuotedRequest; crashMoment: string }[] = [];
   for (let crashAt = 0, hasCrashed = true; hasCrashed; crashAt++) {
-    const user = await aUser(world.usdc, 2n * hundred);
+    const user = await aUser(world.usdc, 2n * hundredUsdc);
     const agreed = await requestQuote(user);
     const signature = await signStep(user, agreed);
     const crashing = crashingServices(world.services, crashAt);
     const run = async (): Promise<void> => {
-      await post(agreed, signature, { by: crashing });
+      await post(agreed, signature, { workerServices: crashing });
       await world.work(crashing);
     };
     await run().catch((error: unknown) => {
@@ -704,13 +726,13 @@ test("after a crash at any step, a client that posts again gets exactly one depo
   // Other processes complete all requests in the same rounds.
   for (const { user, agreed, crashMoment } of runs) {
     await expectPaid(user, agreed);
-    expect(await world.origin.balance(user.address, world.usdc), crashMoment).toBe(hundred);
+    expect(await world.origin.balance(user.address, world.usdc), crashMoment).toBe(hundredUsdc);
   }
 }, 60_000);
 
 /** The same signature in 64 bytes (EIP-2098). */
 async function compactOf(signature: Hex): Promise<Hex> {
   const { r, s, v } = vrsOf(signature);
-  const high = v === 28 ? 2n ** 255n : 0n;
-  return `0x${r.slice(2)}${(BigInt(s) | high).toString(16).padStart(64, "0")}`;
+  const parityBit = v === 28 ? 2n ** 255n : 0n;
+  return `0x${r.slice(2)}${(BigInt(s) | parityBit).toString(16).padStart(64, "0")}`;
 }

@@ -42,9 +42,9 @@ const transfer = (token: Address, to: Address, amount: bigint): Tx => ({
   value: "0",
   data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] }),
 });
-const pays = (to: Address, value: bigint): Tx => ({ to, value: value.toString(), data: "0x" });
-const fails = (data: Hex): Tx => ({ to: failures, value: "0", data });
-const say = (text: string): Hex =>
+const nativeCall = (to: Address, value: bigint): Tx => ({ to, value: value.toString(), data: "0x" });
+const failingCall = (data: Hex): Tx => ({ to: failures, value: "0", data });
+const encodeSay = (text: string): Hex =>
   encodeFunctionData({ abi: failuresAbi, functionName: "say", args: [text] });
 
 /** Requests a quote, pays it, and waits for the end of the request. */
@@ -72,11 +72,11 @@ async function outcomeOf(agreed: QuotedRequest) {
  * The amount that the router guarantees. If the router pays a remainder, oracles count this amount in the
  * transaction.
  */
-const promisedBy = ({ terms }: QuotedRequest) =>
+const guaranteedAmounts = ({ terms }: QuotedRequest) =>
   terms.order.output.payments.map(({ minimumAmount }) => minimumAmount);
 
 /** Approves a spender of the solver's tokens, as an operator does before the lane starts. */
-async function approved(spender: Address, amount: bigint): Promise<void> {
+async function approveSpender(spender: Address, amount: bigint): Promise<void> {
   const { destination, solver, usdc } = world;
   await destination.send(solver, approveCall(usdc, spender, amount));
   await destination.mine();
@@ -84,7 +84,7 @@ async function approved(spender: Address, amount: bigint): Promise<void> {
   await openLane(world.services, destination.connected);
 }
 
-const NOTHING = [0n, 0n, 0n, 0n];
+const NOTHING_LEFT = [0n, 0n, 0n, 0n];
 
 /** The error that the client gets if the quote is refused. */
 async function refusalOf(ask: QuoteOverrides) {
@@ -110,18 +110,18 @@ test("runs the calls in order with the whole token output and pays the recipient
     amount: `${expectedAmount}`,
     minimumAmount: `${minimumAmount}`,
   });
-  const left = expectedAmount - 50_000_000n;
-  expect(agreed.terms.outputCalls?.left.expected).toBe(left);
+  const remainder = expectedAmount - 50_000_000n;
+  expect(agreed.terms.outputCalls?.left.expected).toBe(remainder);
   expect(agreed.terms.order.output.payments).toMatchObject([
-    { recipient, currency: usdc, expectedAmount: left },
+    { recipient, currency: usdc, expectedAmount: remainder },
   ]);
   expect(agreed.terms.order.output.calls).toHaveLength(2);
   expect(
     await Promise.all([first, second, recipient].map((account) => destination.balance(account, usdc))),
-  ).toEqual([30_000_000n, 20_000_000n, left]);
+  ).toEqual([30_000_000n, 20_000_000n, remainder]);
   expect(fills).toHaveLength(1);
-  expect(judged).toEqual([{ amounts: promisedBy(agreed) }]);
-  expect(leftInRouter).toEqual(NOTHING);
+  expect(judged).toEqual([{ amounts: guaranteedAmounts(agreed) }]);
+  expect(leftInRouter).toEqual(NOTHING_LEFT);
 });
 
 test("calls carry a part of a native output, exact to the wei, and the recipient gets the rest", async () => {
@@ -133,14 +133,14 @@ test("calls carry a part of a native output, exact to the wei, and the recipient
     destinationCurrency: NATIVE_CURRENCY,
     tradeType: "EXACT_OUTPUT",
     amount: output.toString(),
-    txs: [pays(callee, ETHER / 100n)],
+    txs: [nativeCall(callee, ETHER / 100n)],
   });
   expect(end.status).toBe("success");
   expect(agreed.terms.destination.minimumAmount).toBe(output);
   expect(await destination.balance(callee, NATIVE_CURRENCY)).toBe(ETHER / 100n);
   expect(await destination.balance(recipient, NATIVE_CURRENCY)).toBe(ETHER / 100n);
-  expect(judged).toEqual([{ amounts: promisedBy(agreed) }]);
-  expect(leftInRouter).toEqual(NOTHING);
+  expect(judged).toEqual([{ amounts: guaranteedAmounts(agreed) }]);
+  expect(leftInRouter).toEqual(NOTHING_LEFT);
 });
 
 test("calls may use the whole output, and the quote then promises the recipient nothing", async () => {
@@ -154,7 +154,7 @@ test("calls may use the whole output, and the quote then promises the recipient 
     destinationCurrency: NATIVE_CURRENCY,
     tradeType: "EXACT_OUTPUT",
     amount: output.toString(),
-    txs: [pays(callee, output)],
+    txs: [nativeCall(callee, output)],
   });
   expect(end.status).toBe("success");
   expect(agreed.terms.order.output.payments).toMatchObject([{ minimumAmount: 0n, expectedAmount: 0n }]);
@@ -176,10 +176,10 @@ test("passes a swap's output to the calls and its leftover to the solver", async
   expect(agreed.terms.destination.paidFrom).toBe(tst);
   const { expectedAmount } = agreed.terms.destination;
   expect(await destination.balance(callee, odd)).toBe(10n ** 15n);
-  const left = await destination.balance(recipient, odd);
-  expect(left).toBe(expectedAmount - 10n ** 15n);
-  expect(judged).toEqual([{ amounts: promisedBy(agreed) }]);
-  expect(leftInRouter).toEqual(NOTHING);
+  const remainder = await destination.balance(recipient, odd);
+  expect(remainder).toBe(expectedAmount - 10n ** 15n);
+  expect(judged).toEqual([{ amounts: guaranteedAmounts(agreed) }]);
+  expect(leftInRouter).toEqual(NOTHING_LEFT);
   // About 200 TST at $0.50. The unused part of the swap's limit was returned.
   expect(before - (await destination.balance(solver.address, tst))).toBeLessThan(201n * ETHER);
 });
@@ -191,7 +191,7 @@ test("reduces the calls' output when a quote is repriced and pays the recipient 
     recipient,
     destinationCurrency: NATIVE_CURRENCY,
     slippageTolerance: "500",
-    txs: [pays(callee, ETHER / 100n)],
+    txs: [nativeCall(callee, ETHER / 100n)],
   });
   const { expectedAmount, minimumAmount } = agreed.terms.destination;
   expect(minimumAmount).toBeLessThan(expectedAmount);
@@ -201,11 +201,11 @@ test("reduces the calls' output when a quote is repriced and pays the recipient 
   const end = await world.untilFinal(agreed.requestId, 1_000);
   prices.set("ethereum", "2500");
   expect(end.status).toBe("success");
-  const left = await destination.balance(recipient, NATIVE_CURRENCY);
+  const remainder = await destination.balance(recipient, NATIVE_CURRENCY);
   expect(await destination.balance(callee, NATIVE_CURRENCY)).toBe(ETHER / 100n);
-  expect(left + ETHER / 100n).toBeLessThan(expectedAmount);
-  expect(left + ETHER / 100n).toBeGreaterThanOrEqual(minimumAmount);
-  expect((await outcomeOf(agreed)).judged).toEqual([{ amounts: promisedBy(agreed) }]);
+  expect(remainder + ETHER / 100n).toBeLessThan(expectedAmount);
+  expect(remainder + ETHER / 100n).toBeGreaterThanOrEqual(minimumAmount);
+  expect((await outcomeOf(agreed)).judged).toEqual([{ amounts: guaranteedAmounts(agreed) }]);
 });
 
 test("authorizations are sent with the fill", async () => {
@@ -217,7 +217,7 @@ test("authorizations are sent with the fill", async () => {
     nonce: 0,
   });
   const { end } = await runQuote({
-    txs: [pays(world.anAddress(), 0n)],
+    txs: [nativeCall(world.anAddress(), 0n)],
     authorizationList: [
       {
         chainId: signed.chainId,
@@ -236,21 +236,23 @@ test("authorizations are sent with the fill", async () => {
 test("the price includes the gas that the calls need, or that the client reserves for them", async () => {
   const { destinationCurrency, txs } = {
     destinationCurrency: NATIVE_CURRENCY,
-    txs: [pays(world.anAddress(), 1n)],
+    txs: [nativeCall(world.anAddress(), 1n)],
   };
-  const out = async (ask: QuoteOverrides) =>
+  const outputOf = async (ask: QuoteOverrides) =>
     BigInt((await world.quote({ destinationCurrency, ...ask })).answer.details.currencyOut.amount);
-  const plain = await out({});
-  const called = await out({ txs });
-  const reserved = await out({ txs, txsGasLimit: 1_000_000 });
+  const plain = await outputOf({});
+  const called = await outputOf({ txs });
+  const reserved = await outputOf({ txs, txsGasLimit: 1_000_000 });
   expect(called).toBeLessThan(plain);
   expect(reserved).toBeLessThan(called);
 });
 
 test("refuses a quote with a reverting call, and reports the reason, the call and the block", async () => {
   const { destination, usdc } = world;
-  const data = say("the vault is closed");
-  const { status, body } = await refusalOf({ txs: [transfer(usdc, world.anAddress(), 1n), fails(data)] });
+  const data = encodeSay("the vault is closed");
+  const { status, body } = await refusalOf({
+    txs: [transfer(usdc, world.anAddress(), 1n), failingCall(data)],
+  });
   expect(status).toBe(400);
   expect(body).toMatchObject({
     errorCode: "DESTINATION_TX_FAILED",
@@ -264,10 +266,10 @@ test("refuses calls that take tokens from the solver", async () => {
   const { destination, solver, stranger, usdc } = world;
   const { router } = destination.chain.contracts;
   // Even if an operator approved the router by mistake, no one could take the tokens.
-  await approved(router, 10n ** 9n);
+  await approveSpender(router, 10n ** 9n);
   const { data } = transferFromCall(usdc, solver.address as Address, stranger.address as Address, 5n);
   const { status, body } = await refusalOf({ txs: [{ to: usdc, value: "0", data }] });
-  await approved(router, 0n);
+  await approveSpender(router, 0n);
   expect(status).toBe(400);
   expect(body).toMatchObject({ errorCode: "DESTINATION_TX_FAILED" });
   expect(String(body["errorData"])).toContain("take tokens from");
@@ -277,7 +279,7 @@ test("refunds the deposit and pays the recipient nothing when the calls fail at 
   const { destination, usdc } = world;
   const recipient = world.anAddress();
   const gate = world.anAddress();
-  const agreed = await world.quote({ recipient, txs: [pays(gate, 0n)] });
+  const agreed = await world.quote({ recipient, txs: [nativeCall(gate, 0n)] });
   await destination.client.setCode({ address: gate, bytecode: "0x5f5ffd" });
   await world.pay(agreed);
   const end = await world.untilFinal(agreed.requestId, 1_000);
@@ -289,7 +291,7 @@ test("refunds the deposit and pays the recipient nothing when the calls fail at 
 test("deducts the gas of calls that revert only in the block from the refund", async () => {
   const { origin, destination, usdc } = world;
   const [gate, refundTo] = [world.anAddress(), world.anAddress()];
-  const agreed = await world.quote({ refundTo, txs: [pays(gate, 0n)] });
+  const agreed = await world.quote({ refundTo, txs: [nativeCall(gate, 0n)] });
   await world.pay(agreed);
   await origin.mine();
   await world.watch(origin);
@@ -297,17 +299,17 @@ test("deducts the gas of calls that revert only in the block from the refund", a
   await destination.client.setCode({ address: gate, bytecode: "0x5f5ffd" });
   const end = await world.untilFinal(agreed.requestId, 1_000);
   expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
-  const [reverted, ...more] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
-  expect(more).toEqual([]);
+  const [reverted, ...others] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
+  expect(others).toEqual([]);
   const { gasUsed = 0n, effectiveGasPrice = 0n } = reverted ?? {};
   const returned = await origin.balance(refundTo, usdc);
   // At $2,500 per ETH, in millionths of a dollar.
   const deductedGas = (gasUsed * effectiveGasPrice * 2_500n) / 10n ** 12n;
   expect(deductedGas).toBeGreaterThan(0n);
   expect(returned).toBeLessThan(100_000_000n - deductedGas);
-  const promised = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
-  expect(returned).toBeGreaterThanOrEqual(promised);
-  expect(agreed.answer.details.refundCurrency?.minimumAmount).toBe(promised.toString());
+  const minimumRefund = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
+  expect(returned).toBeGreaterThanOrEqual(minimumRefund);
+  expect(agreed.answer.details.refundCurrency?.minimumAmount).toBe(minimumRefund.toString());
 });
 
 /** The worth of the solver's inventory at the destination, in base units of USDC at $2,500 per ETH. */
@@ -321,7 +323,7 @@ test("if the calls of a fast fill revert in the block, the app pays for their ga
   const { destination } = world;
   const gate = world.anAddress();
   const sponsor = await aSponsor(world, 1_000);
-  const agreed = await world.quote({ refundTo: world.anAddress(), txs: [pays(gate, 0n)] });
+  const agreed = await world.quote({ refundTo: world.anAddress(), txs: [nativeCall(gate, 0n)] });
   const before = await solverWorth();
   expect(await sponsor.fastFill(agreed)).toBe("queued");
   await world.work();
@@ -330,11 +332,11 @@ test("if the calls of a fast fill revert in the block, the app pays for their ga
   await world.watch(destination);
   await destination.mine(3);
   await world.watch(destination);
-  const lost = before - (await solverWorth());
-  expect(lost).toBeGreaterThan(0n);
+  const spent = before - (await solverWorth());
+  expect(spent).toBeGreaterThan(0n);
   const charged = 1_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);
-  expect(charged - lost).toBeGreaterThanOrEqual(0n);
-  expect(charged - lost).toBeLessThanOrEqual(2n);
+  expect(charged - spent).toBeGreaterThanOrEqual(0n);
+  expect(charged - spent).toBeLessThanOrEqual(2n);
   expect((await world.request(agreed.requestId)).state).toMatchObject({ name: "quoted", front: "none" });
 });
 
@@ -348,8 +350,8 @@ test("the app pays for the calls of a fast fill whose deposit never comes, inclu
   await world.work();
   await destination.mine(3);
   await world.watch(destination);
-  const lost = before - (await solverWorth());
-  expect(lost).toBeGreaterThan(agreed.terms.destination.expectedAmount);
+  const spent = before - (await solverWorth());
+  expect(spent).toBeGreaterThan(agreed.terms.destination.expectedAmount);
 
   const { quotePolicy, enginePolicy } = world.services;
   world.clock.forward(602_000 + quotePolicy.fillGraceSeconds * 1_000 + enginePolicy.fastFillGraceMs);
@@ -361,17 +363,17 @@ test("the app pays for the calls of a fast fill whose deposit never comes, inclu
   await world.round();
   expect(await sponsor.holdState(agreed)).toBe("permanent");
   const charged = 1_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);
-  expect(charged - lost).toBeGreaterThanOrEqual(0n);
-  expect(charged - lost).toBeLessThanOrEqual(2n);
+  expect(charged - spent).toBeGreaterThanOrEqual(0n);
+  expect(charged - spent).toBeLessThanOrEqual(2n);
 });
 
 test("charges the sponsor for the gas of calls that revert in the block, and refunds the deposit without deducting it", async () => {
   const { origin, destination, usdc } = world;
   const [gate, refundTo] = [world.anAddress(), world.anAddress()];
   const payer = await aPayingKey(world, 100);
-  const ask = { refundTo, subsidizeFees: true, txs: [pays(gate, 0n)] };
+  const ask = { refundTo, subsidizeFees: true, txs: [nativeCall(gate, 0n)] };
   const agreed = await world.quote(ask, payer.key);
-  const promisedUsd = agreed.terms.sponsorship?.usd ?? 0n;
+  const quotedUsd = agreed.terms.sponsorship?.usd ?? 0n;
   await world.pay(agreed);
   await origin.mine();
   await world.watch(origin);
@@ -383,7 +385,7 @@ test("charges the sponsor for the gas of calls that revert in the block, and ref
   const { gasUsed = 0n, effectiveGasPrice = 0n } = reverted ?? {};
   // At $2,500 per ETH, in USD with 18 decimals.
   const usedGasUsd = gasUsed * effectiveGasPrice * 2_500n;
-  const chargedUsd = usedGasUsd < promisedUsd ? usedGasUsd : promisedUsd;
+  const chargedUsd = usedGasUsd < quotedUsd ? usedGasUsd : quotedUsd;
   expect(chargedUsd).toBeGreaterThan(0n);
   const { lines } = await world.services.balances.book(payer.wallet);
   const { balance = 0n, pending } = lines.find(({ asset }) => asset.currency === usdc) ?? {};
@@ -407,16 +409,16 @@ test("an unresponsive node is not reported as a fault of the calls", async () =>
       throw fault;
     },
   });
-  const { status, body } = await refusalOf({ txs: [pays(world.anAddress(), 0n)] });
+  const { status, body } = await refusalOf({ txs: [nativeCall(world.anAddress(), 0n)] });
   Object.assign(reader, { trace });
   expect({ status, code: body["errorCode"] }).toEqual({ status: 503, code: "RPC_HTTP_ERROR" });
 });
 
 test("quotes no calls with a token that the solver has not approved", async () => {
   const { approvalProxy } = world.destination.chain.contracts;
-  await approved(approvalProxy, 0n);
-  const { status, body } = await refusalOf({ txs: [pays(world.anAddress(), 0n)] });
-  await approved(approvalProxy, 2n ** 255n);
+  await approveSpender(approvalProxy, 0n);
+  const { status, body } = await refusalOf({ txs: [nativeCall(world.anAddress(), 0n)] });
+  await approveSpender(approvalProxy, 2n ** 255n);
   expect({ status, code: body["errorCode"], data: body["errorData"] }).toEqual({
     status: 400,
     code: "ERC20_ROUTER_ADDRESS_NOT_FOUND",
@@ -426,15 +428,15 @@ test("quotes no calls with a token that the solver has not approved", async () =
 
 test("refuses invalid calls and unsupported combinations and names the field", async () => {
   const { origin, usdc, destination } = world;
-  const here = { destinationChainId: origin.chain.id };
+  const sameChain = { destinationChainId: origin.chain.id };
   const { router } = destination.chain.contracts;
   const codeOf = async (ask: QuoteOverrides) => {
     const { status, body } = await refusalOf(ask);
     expect(status).toBe(400);
     return [body["errorCode"], (body["errorData"] as { field?: string } | undefined)?.field];
   };
-  const plain = pays(world.anAddress(), 0n);
-  expect(await codeOf({ txs: [pays(world.anAddress(), 1n)] })).toEqual(["INVALID_EXTRA_TXS", "txs"]);
+  const plain = nativeCall(world.anAddress(), 0n);
+  expect(await codeOf({ txs: [nativeCall(world.anAddress(), 1n)] })).toEqual(["INVALID_EXTRA_TXS", "txs"]);
   expect(await codeOf({ txs: [{ ...plain, to: "nobody" }] })).toEqual(["INVALID_EXTRA_TXS", "txs"]);
   const nativeTransfer = encodeFunctionData({
     abi: routerAbi,
@@ -446,12 +448,12 @@ test("refuses invalid calls and unsupported combinations and names the field", a
     "txs",
   ]);
   const toNative = { destinationCurrency: NATIVE_CURRENCY };
-  expect(await codeOf({ ...toNative, txs: [pays(world.anAddress(), ETHER)] })).toEqual([
+  expect(await codeOf({ ...toNative, txs: [nativeCall(world.anAddress(), ETHER)] })).toEqual([
     "INVALID_EXTRA_TXS",
     "txs",
   ]);
   const exact = { ...toNative, tradeType: "EXACT_OUTPUT", amount: "10" } as const;
-  expect(await codeOf({ ...exact, txs: [pays(world.anAddress(), 11n)] })).toEqual([
+  expect(await codeOf({ ...exact, txs: [nativeCall(world.anAddress(), 11n)] })).toEqual([
     "INVALID_EXTRA_TXS",
     "txs",
   ]);
@@ -463,19 +465,21 @@ test("refuses invalid calls and unsupported combinations and names the field", a
     "INVALID_EXTRA_TXS",
     "txsGasLimit",
   ]);
-  const burning = fails(encodeFunctionData({ abi: failuresAbi, functionName: "write", args: [1n] }));
-  expect(await codeOf({ txs: [burning], txsGasLimit: 1 })).toEqual(["INVALID_EXTRA_TXS", "txsGasLimit"]);
+  const burningCall = failingCall(
+    encodeFunctionData({ abi: failuresAbi, functionName: "write", args: [1n] }),
+  );
+  expect(await codeOf({ txs: [burningCall], txsGasLimit: 1 })).toEqual(["INVALID_EXTRA_TXS", "txsGasLimit"]);
   expect(await codeOf({ txs: [plain], topupGas: true })).toEqual(["UNSUPPORTED_EXECUTION_TYPE", "topupGas"]);
   expect(
-    await codeOf({ ...here, txs: [plain], recipient: world.anAddress(), destinationCurrency: usdc }),
+    await codeOf({ ...sameChain, txs: [plain], recipient: world.anAddress(), destinationCurrency: usdc }),
   ).toEqual(["UNSUPPORTED_EXECUTION_TYPE", "txs"]);
-  const consent = { chainId: 0, address: failures, nonce: 0, yParity: 2, r: "0x1", s: "0x1" };
-  expect(await codeOf({ txs: [plain], authorizationList: [consent] })).toEqual([
+  const authorization = { chainId: 0, address: failures, nonce: 0, yParity: 2, r: "0x1", s: "0x1" };
+  expect(await codeOf({ txs: [plain], authorizationList: [authorization] })).toEqual([
     "INVALID_REQUEST",
     "authorizationList",
   ]);
   expect(
-    await codeOf({ txs: [plain], authorizationList: Array.from({ length: 21 }, () => consent) }),
+    await codeOf({ txs: [plain], authorizationList: Array.from({ length: 21 }, () => authorization) }),
   ).toEqual(["INVALID_EXTRA_TXS", "authorizationList"]);
 });
 
@@ -486,7 +490,7 @@ test("makes same-chain calls in the solver's fill, not in the user's own swap", 
     destinationChainId: origin.chain.id,
     destinationCurrency: tst,
     recipient,
-    txs: [pays(world.anAddress(), 0n)],
+    txs: [nativeCall(world.anAddress(), 0n)],
   });
   expect(agreed.terms).toMatchObject({ kind: "bridge", origin: { currency: usdc } });
 });
@@ -502,14 +506,14 @@ test("refuses calls that take the remainder from the recipient", async () => {
   expect(String(body["errorData"])).toContain("take from the recipient what is left of the output");
 });
 
-const ways: readonly [string, () => QuoteOverrides][] = [
-  ["makes calls", () => ({ txs: [pays(world.anAddress(), 0n)] })],
+const fillKinds: readonly [string, () => QuoteOverrides][] = [
+  ["makes calls", () => ({ txs: [nativeCall(world.anAddress(), 0n)] })],
   ["swaps", () => ({ destinationCurrency: world.odd })],
   ["includes a gas top-up", () => ({ topupGas: true, topupGasAmount: "1000000" })],
   ["pays native token to a contract", () => ({ recipient: failures, destinationCurrency: NATIVE_CURRENCY })],
 ];
 
-test.each(ways)(
+test.each(fillKinds)(
   "sends no fill that %s through a router that its order does not name, and refunds the deposit",
   async (_what, askOf) => {
     const { origin, destination, services } = world;
@@ -519,8 +523,8 @@ test.each(ways)(
     await world.watch(origin);
     const { connected, chain } = destination;
     const contracts = { ...chain.contracts, router: world.anAddress() };
-    const rotated = { ...connected, chain: { ...chain, contracts } };
-    await world.work({ ...services, chains: createChainDirectory([origin.connected, rotated]) });
+    const withOtherRouter = { ...connected, chain: { ...chain, contracts } };
+    await world.work({ ...services, chains: createChainDirectory([origin.connected, withOtherRouter]) });
     const end = await world.untilFinal(agreed.requestId, 1_000);
     expect(end).toMatchObject({ status: "refund", failReason: "NO_QUOTES" });
     expect((await outcomeOf(agreed)).fills).toEqual([]);
@@ -529,7 +533,7 @@ test.each(ways)(
 
 test("refuses destination calls for a quote that has its own calls", async () => {
   const { services } = world;
-  const { terms } = await world.quote({ txs: [pays(world.anAddress(), 0n)] });
+  const { terms } = await world.quote({ txs: [nativeCall(world.anAddress(), 0n)] });
   const extraCalls = { calls: [], authorizationList: undefined };
   const signal = AbortSignal.timeout(1_000);
   await expect(priceDestination(services, terms, extraCalls, [], signal)).rejects.toThrow(
@@ -541,17 +545,17 @@ test("refuses destination calls when the fill swaps, includes a gas top-up or ne
   const { services, origin, destination, odd } = world;
   const { connected, chain } = destination;
   const contracts = { ...chain.contracts, router: world.anAddress() };
-  const rotated = { ...connected, chain: { ...chain, contracts } };
-  const chains = createChainDirectory([origin.connected, rotated]);
+  const withOtherRouter = { ...connected, chain: { ...chain, contracts } };
+  const chains = createChainDirectory([origin.connected, withOtherRouter]);
   const cases: readonly [QuoteOverrides, typeof services, string][] = [
     [{ destinationCurrency: odd }, services, "not supported for a quote whose fill swaps"],
     [{ topupGas: true, topupGasAmount: "1000000" }, services, "not supported for a quote with topupGas"],
     [{}, { ...services, chains }, "request a new quote"],
   ];
-  for (const [ask, by, message] of cases) {
+  for (const [ask, workerServices, message] of cases) {
     const { terms } = await world.quote(ask);
     const extraCalls = { calls: [], authorizationList: undefined };
-    const refusal = priceDestination(by, terms, extraCalls, [], AbortSignal.timeout(1_000));
+    const refusal = priceDestination(workerServices, terms, extraCalls, [], AbortSignal.timeout(1_000));
     await expect(refusal).rejects.toThrow(message);
   }
 });
@@ -581,9 +585,9 @@ test.each(swaps)("passes %s to the calls exactly", async (_what, currencyOf, pai
   }
   // The amount is so large that the price tolerance exceeds one base unit.
   const amount = currency === usdc ? 1_000_000n : ETHER / 100n;
-  const [spent, left] = [(amount * 4n) / 10n, (amount * 6n) / 10n];
+  const [spent, remainder] = [(amount * 4n) / 10n, (amount * 6n) / 10n];
   const callee = world.anAddress();
-  const call = currency === NATIVE_CURRENCY ? pays(callee, spent) : transfer(currency, callee, spent);
+  const call = currency === NATIVE_CURRENCY ? nativeCall(callee, spent) : transfer(currency, callee, spent);
   const plan = await planTransaction(services, destination.connected, {
     payment: {
       leg: { kind: "fill", id: someHash(), requestId: undefined },
@@ -597,16 +601,16 @@ test.each(swaps)("passes %s to the calls exactly", async (_what, currencyOf, pai
     },
     calls: {
       calls: [{ to: call.to as Address, data: call.data as Hex, value: BigInt(call.value) }],
-      minLeft: left,
+      minLeft: remainder,
     },
     swap: { paidFrom, planned: 2n ** 255n, max: 2n ** 255n },
   });
-  expect(plan).toMatchObject({ kind: "ready", left });
+  expect(plan).toMatchObject({ kind: "ready", left: remainder });
   if (plan.kind !== "ready") return;
   // The router first takes more than the swap costs, and then returns the rest.
-  const { call: sent, gasLimit, outflow } = plan.plan;
+  const { call: plannedCall, gasLimit, outflow } = plan.plan;
   expect(outflow.currency).toBe(paidFrom);
-  await destination.send(solver, { ...sent, gas: gasLimit });
+  await destination.send(solver, { ...plannedCall, gas: gasLimit });
   await destination.mine();
   await world.watch(destination);
   await openLane(services, destination.connected);

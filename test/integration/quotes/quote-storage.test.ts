@@ -16,7 +16,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Terms of real quotes, with an own request id and order id for each. */
+/** Terms of real quotes, each with its own request id and order id. */
 async function someTerms(count: number, referrers: readonly string[] = []): Promise<RequestTerms[]> {
   const world = quoteWorld();
   await createQuote(world, aQuoteInput());

@@ -36,7 +36,7 @@ async function aDeposit(
   return agreed;
 }
 
-async function ended(agreed: QuotedRequest) {
+async function finish(agreed: QuotedRequest) {
   await world.work();
   const { status, failReason } = await world.untilFinal(agreed.requestId, 1_000);
   const received = await world.destination.balance(agreed.terms.recipient, NATIVE_CURRENCY);
@@ -53,7 +53,7 @@ test("a deposit during the firm quote is paid as expected even if it buys slight
   // ETH is 4 bps more expensive. Between two assets, a firm price is honored up to the pair's fee of 6 bps.
   world.prices.set("ethereum", "2501");
   const { expectedAmount } = agreed.terms.destination;
-  expect(await ended(agreed)).toMatchObject({
+  expect(await finish(agreed)).toMatchObject({
     status: "success",
     received: expectedAmount,
     fills: 1,
@@ -66,7 +66,7 @@ test("a firm quote covers price changes only up to a limit, beyond which the dep
   // ETH is 4% more expensive: above what is honored, and below the allowed slippage.
   world.prices.set("ethereum", "2600");
   const { expectedAmount, minimumAmount } = agreed.terms.destination;
-  const end = await ended(agreed);
+  const end = await finish(agreed);
   expect(end).toMatchObject({ status: "success", fills: 1, refunds: 0 });
   expect(end.received).toBeLessThan(expectedAmount);
   expect(end.received).toBeGreaterThanOrEqual(minimumAmount);
@@ -77,7 +77,7 @@ test("after the firm period, a slight price change reduces the recipient's outpu
   const agreed = await aDeposit({}, afterFirmWindow);
   world.prices.set("ethereum", "2512");
   const { expectedAmount, minimumAmount } = agreed.terms.destination;
-  const end = await ended(agreed);
+  const end = await finish(agreed);
   expect(end.status).toBe("success");
   expect(end.received).toBeLessThan(expectedAmount);
   expect(end.received).toBeGreaterThanOrEqual(minimumAmount);
@@ -86,7 +86,7 @@ test("after the firm period, a slight price change reduces the recipient's outpu
 test("a price that moved in the recipient's favor pays exactly what was expected", async () => {
   const agreed = await aDeposit({}, afterFirmWindow);
   world.prices.set("ethereum", "2000");
-  expect(await ended(agreed)).toMatchObject({
+  expect(await finish(agreed)).toMatchObject({
     status: "success",
     received: agreed.terms.destination.expectedAmount,
   });
@@ -96,7 +96,7 @@ test("refunds the deposit for slippage instead of paying below the promised mini
   for (const prepare of [() => {}, afterFirmWindow]) {
     const agreed = await aDeposit({}, prepare);
     world.prices.set("ethereum", "2600");
-    expect(await ended(agreed)).toEqual({
+    expect(await finish(agreed)).toEqual({
       status: "refund",
       failReason: "SLIPPAGE",
       received: 0n,
@@ -110,14 +110,14 @@ test("refunds the deposit for slippage instead of paying below the promised mini
 
 test("an exact output is paid exactly or not at all, whether or not the quote is firm", async () => {
   const ask: QuoteOverrides = { tradeType: "EXACT_OUTPUT", amount: "40000000000000000" };
-  const kept = await aDeposit(ask, afterFirmWindow);
+  const withinFee = await aDeposit(ask, afterFirmWindow);
   world.prices.set("ethereum", "2501");
-  expect(await ended(kept)).toMatchObject({ status: "success", received: 40_000_000_000_000_000n });
+  expect(await finish(withinFee)).toMatchObject({ status: "success", received: 40_000_000_000_000_000n });
   world.prices.set("ethereum", "2500");
 
   const expensive = await aDeposit(ask);
   world.prices.set("ethereum", "2512");
-  expect(await ended(expensive)).toMatchObject({ status: "refund", failReason: "SLIPPAGE", received: 0n });
+  expect(await finish(expensive)).toMatchObject({ status: "refund", failReason: "SLIPPAGE", received: 0n });
 });
 
 test("without a price, the fill waits", async () => {
@@ -126,13 +126,13 @@ test("without a price, the fill waits", async () => {
   await expect(world.work()).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
   expect((await world.status(agreed.requestId)).status).toBe("pending");
   world.prices.set("ethereum", "2500");
-  expect(await ended(agreed)).toMatchObject({ status: "success", fills: 1 });
+  expect(await finish(agreed)).toMatchObject({ status: "success", fills: 1 });
 });
 
 test("a fill waits for inventory, is paid when it arrives, and refunded if it does not", async () => {
-  const whole = await world.destination.balance(world.solver.address, world.usdc);
+  const initialInventory = await world.destination.balance(world.solver.address, world.usdc);
   const ask: QuoteOverrides = { destinationCurrency: world.usdc };
-  const [patient, unlucky] = [await aDeposit(ask), await aDeposit(ask)];
+  const [filled, refunded] = [await aDeposit(ask), await aDeposit(ask)];
   const slot = await tokenBalanceSlot();
   const setInventory = async (amount: bigint): Promise<void> => {
     await world.destination.client.setStorageAt({
@@ -146,33 +146,33 @@ test("a fill waits for inventory, is paid when it arrives, and refunded if it do
   await setInventory(1n);
   await world.work();
   expect(world.events.of("fill_waits").length).toBeGreaterThanOrEqual(2);
-  expect((await world.status(patient.requestId)).status).toBe("pending");
+  expect((await world.status(filled.requestId)).status).toBe("pending");
 
-  await setInventory(patient.terms.destination.expectedAmount);
+  await setInventory(filled.terms.destination.expectedAmount);
   await world.work();
   await world.destination.mine();
   await world.watch(world.destination);
-  expect((await world.status(patient.requestId)).status).toBe("success");
-  expect((await world.status(unlucky.requestId)).status, "the inventory covers only one fill").toBe(
+  expect((await world.status(filled.requestId)).status).toBe("success");
+  expect((await world.status(refunded.requestId)).status, "the inventory covers only one fill").toBe(
     "pending",
   );
 
   world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
   await world.work();
-  const { status, failReason } = await world.untilFinal(unlucky.requestId, 1_000);
+  const { status, failReason } = await world.untilFinal(refunded.requestId, 1_000);
   expect({ status, failReason }).toEqual({ status: "refund", failReason: "SOLVER_BALANCE_TOO_LOW" });
-  await setInventory(whole);
+  await setInventory(initialInventory);
 });
 
 /** The storage slot of the token with the solver's balance, found by changing candidate slots. */
 async function tokenBalanceSlot(): Promise<`0x${string}`> {
-  const held = await world.destination.balance(world.solver.address, world.usdc);
-  for (let at = 0n; at < 20n; at++) {
+  const balance = await world.destination.balance(world.solver.address, world.usdc);
+  for (let mappingSlot = 0n; mappingSlot < 20n; mappingSlot++) {
     const slot = keccak256(
-      encodeAbiParameters([{ type: "address" }, { type: "uint256" }], [world.solver.address, at]),
+      encodeAbiParameters([{ type: "address" }, { type: "uint256" }], [world.solver.address, mappingSlot]),
     );
     const value = await world.destination.client.getStorageAt({ address: world.usdc, slot });
-    if (value !== undefined && BigInt(value) === held) return slot;
+    if (value !== undefined && BigInt(value) === balance) return slot;
   }
   throw new Error("the storage slot of the balance was not found");
 }
@@ -181,7 +181,7 @@ test("a recipient that the token refuses gets nothing and the deposit is refunde
   const agreed = await aDeposit();
   await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
   const before = await world.destination.balance(agreed.terms.recipient, NATIVE_CURRENCY);
-  const end = await ended(agreed);
+  const end = await finish(agreed);
   expect(end).toMatchObject({
     status: "refund",
     failReason: "DESTINATION_TOKEN_TRANSFER_REJECTED",
@@ -203,7 +203,7 @@ test("a contract that accepts native tokens is paid through the router, with the
   const recipient = world.anAddress();
   await world.destination.client.setCode({ address: recipient, bytecode: "0x00" });
   const contract = await aDeposit({ recipient });
-  const end = await ended(contract);
+  const end = await finish(contract);
   expect(end).toMatchObject({ status: "success", received: contract.terms.destination.expectedAmount });
   const [payment] = await world.paymentsOf(contract, world.destination);
   expect(payment?.to).toBe(world.destination.chain.contracts.router);
@@ -221,7 +221,7 @@ test("refunds the deposit if the recipient's code needs more gas than the router
     bytecode: `0x${writes.join("")}00`,
   });
   const before = await world.destination.balance(agreed.terms.recipient, NATIVE_CURRENCY);
-  const end = await ended(agreed);
+  const end = await finish(agreed);
   expect(end).toMatchObject({
     status: "refund",
     failReason: "DESTINATION_TOKEN_TRANSFER_REJECTED",
@@ -233,15 +233,18 @@ test("refunds the deposit if the recipient's code needs more gas than the router
 
 test("a fill that exceeds an asset's exposure limit per minute waits for the next minute", async () => {
   const { enginePolicy } = world.services;
-  const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 } };
+  const withExposureLimit = {
+    ...world.services,
+    enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 },
+  };
   // The clock moves to the start of a minute, so that both fills are in the same minute.
   world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
   const deposits = [await aDeposit(), await aDeposit()];
-  await world.work(bounded);
+  await world.work(withExposureLimit);
   const stateOf = async ({ requestId }: QuotedRequest) => (await world.request(requestId)).state.name;
   expect((await Promise.all(deposits.map(stateOf))).sort()).toEqual(["fillable", "submitted"]);
   world.clock.forward(60_000);
-  await world.work(bounded);
+  await world.work(withExposureLimit);
   expect(await Promise.all(deposits.map(stateOf))).toEqual(["submitted", "submitted"]);
 });
 

@@ -140,8 +140,8 @@ test("a repeated execution of a quote gets the same answer and is broadcast once
   expect((await world.pool.query("select from executions")).rowCount).toBe(1);
   expect((await world.pool.query("select from fee_reservations")).rowCount).toBe(1);
   await expect(world.execute({ ...call, value: 1n })).rejects.toThrow(/already executed/);
-  const other = await world.anApp();
-  await expect(world.execute(call, other)).rejects.toThrow(/already executed/);
+  const otherApp = await world.anApp();
+  await expect(world.execute(call, otherApp)).rejects.toThrow(/already executed/);
   await world.work();
   await world.origin.mine();
   expect(await world.execute(call)).toBe(agreed.requestId);
@@ -165,11 +165,11 @@ test("refuses to execute a quote that is closed, on another chain or unknown", a
 
 test("broadcasts only the quote's own deposit for a quote id", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
-  const [agreed, other] = [await quoteFor(account), await quoteFor(account)];
-  const elsewhere = { ...(await signQuote(account, other)), requestId: agreed.requestId };
-  await expect(world.execute(elsewhere)).rejects.toThrow(/does not make the deposit of the quote/);
-  const idle = { ...world.mintCall(world.anAddress()), requestId: agreed.requestId };
-  await expect(world.execute(idle)).rejects.toThrow(/does not make the deposit of the quote/);
+  const [agreed, otherQuote] = [await quoteFor(account), await quoteFor(account)];
+  const otherDeposit = { ...(await signQuote(account, otherQuote)), requestId: agreed.requestId };
+  await expect(world.execute(otherDeposit)).rejects.toThrow(/does not make the deposit of the quote/);
+  const withoutDeposit = { ...world.mintCall(world.anAddress()), requestId: agreed.requestId };
+  await expect(world.execute(withoutDeposit)).rejects.toThrow(/does not make the deposit of the quote/);
   expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
 });
 
@@ -205,8 +205,8 @@ test("an operation that fails inside a successful handleOps ends the request, an
     maxPriorityFeePerGas: 400_000_000_000n,
   });
   await origin.mine();
-  const sent = (await origin.sentBy(world.executor)).at(-1);
-  expect(sent?.succeeded).toBe(true);
+  const lastTransaction = (await origin.sentBy(world.executor)).at(-1);
+  expect(lastTransaction?.succeeded).toBe(true);
   await world.watch(origin);
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "failure",
@@ -268,17 +268,17 @@ test("without a sponsor, refuses a call that costs more than the quote included,
   );
   const agreed = await quoteFor(account, { originGasOverhead: 600_000 });
   const { to, data } = await account.sign([]);
-  const idle = { to, data, requestId: agreed.requestId, subsidizeFees: false };
-  await expect(world.execute(idle)).rejects.toThrow(/does not make the deposit of the quote/);
-  const other = await quoteFor(account);
-  const mistaken = {
-    ...(await signQuote(account, other)),
+  const withoutDeposit = { to, data, requestId: agreed.requestId, subsidizeFees: false };
+  await expect(world.execute(withoutDeposit)).rejects.toThrow(/does not make the deposit of the quote/);
+  const otherQuote = await quoteFor(account);
+  const otherDeposit = {
+    ...(await signQuote(account, otherQuote)),
     requestId: agreed.requestId,
     subsidizeFees: false,
   };
-  await expect(world.execute(mistaken)).rejects.toThrow(/does not make the deposit of the quote/);
-  const carrying = { ...(await signQuote(account, agreed)), value: 1n, subsidizeFees: false };
-  await expect(world.execute(carrying)).rejects.toThrow(/value must be 0/);
+  await expect(world.execute(otherDeposit)).rejects.toThrow(/does not make the deposit of the quote/);
+  const withValue = { ...(await signQuote(account, agreed)), value: 1n, subsidizeFees: false };
+  await expect(world.execute(withValue)).rejects.toThrow(/value must be 0/);
   expect((await world.pool.query("select from executions")).rowCount).toBe(0);
 });
 

@@ -10,17 +10,17 @@ import type { TestChain } from "../../support/test-chain.ts";
 // The user's transaction and the fill match the quote, with real pools and contracts.
 
 let world: SwapWorld;
-let currencies: readonly { readonly name: string; readonly address: Address; readonly some: bigint }[];
+let currencies: readonly { readonly name: string; readonly address: Address; readonly amount: bigint }[];
 
 beforeAll(async () => {
   world = await startSwapWorld({ chain: { finalityBlocks: 2 } });
   const { usdc, tst, odd, weth } = world;
   currencies = [
-    { name: "native", address: NATIVE_CURRENCY, some: 2n * 10n ** 15n },
-    { name: "USDC", address: usdc, some: 5_000_000n },
-    { name: "TST", address: tst, some: 10n * 10n ** 18n },
-    { name: "WETH", address: weth, some: 2n * 10n ** 15n },
-    { name: "ODD", address: odd, some: 2n * 10n ** 18n },
+    { name: "native", address: NATIVE_CURRENCY, amount: 2n * 10n ** 15n },
+    { name: "USDC", address: usdc, amount: 5_000_000n },
+    { name: "TST", address: tst, amount: 10n * 10n ** 18n },
+    { name: "WETH", address: weth, amount: 2n * 10n ** 15n },
+    { name: "ODD", address: odd, amount: 2n * 10n ** 18n },
   ];
 }, 60_000);
 afterAll(async () => await world.stop());
@@ -34,30 +34,30 @@ interface Case {
 
 /** Every pair, with the three trade types in turn. */
 function cases(from: TestChain, to: TestChain): Case[] {
-  const found: Case[] = [];
-  for (const paid of currencies)
-    for (const wanted of currencies) {
-      if (from === to && paid === wanted) continue;
-      const tradeType = TRADE_TYPES[found.length % 3] ?? "EXACT_INPUT";
-      const amount = tradeType === "EXACT_INPUT" ? paid.some : wanted.some;
-      found.push({
-        name: `${paid.name} to ${wanted.name}, ${tradeType}`,
+  const list: Case[] = [];
+  for (const input of currencies)
+    for (const output of currencies) {
+      if (from === to && input === output) continue;
+      const tradeType = TRADE_TYPES[list.length % 3] ?? "EXACT_INPUT";
+      const amount = tradeType === "EXACT_INPUT" ? input.amount : output.amount;
+      list.push({
+        name: `${input.name} to ${output.name}, ${tradeType}`,
         ask: {
           originChainId: from.chain.id,
           destinationChainId: to.chain.id,
-          originCurrency: paid.address,
-          destinationCurrency: wanted.address,
+          originCurrency: input.address,
+          destinationCurrency: output.address,
           recipient: world.anAddress(),
           tradeType,
           amount: amount.toString(),
         },
       });
     }
-  return found;
+  return list;
 }
 
 /** Sends the steps as a wallet does, with the gas of each step as its limit. */
-async function paid({ send }: TestChain, { answer }: QuotedRequest): Promise<TxHash> {
+async function sendSteps({ send }: TestChain, { answer }: QuotedRequest): Promise<TxHash> {
   let hash: TxHash = "0x";
   for (const data of transactionsOf(answer.steps))
     hash = await send(world.user, {
@@ -75,7 +75,7 @@ async function runSteps(chain: TestChain, { name, ask }: Case): Promise<QuotedRe
     throw new Error(`${name} has no quote`, { cause: error });
   });
   if (ask.tradeType !== "EXACT_INPUT") await expectMinimal(name, ask, agreed);
-  const hash = await paid(chain, agreed);
+  const hash = await sendSteps(chain, agreed);
   await chain.mine();
   const receipt = await chain.client.getTransactionReceipt({ hash });
   expect(receipt.status, `${name} ${agreed.terms.kind}`).toBe("success");
@@ -91,14 +91,14 @@ async function runSteps(chain: TestChain, { name, ask }: Case): Promise<QuotedRe
 
 /** Checks that the amount buys the requested output, and that one unit less does not. */
 async function expectMinimal(name: string, ask: QuoteOverrides, { answer }: QuotedRequest): Promise<void> {
-  const wanted = BigInt(ask.amount ?? 0);
+  const requested = BigInt(ask.amount ?? 0);
   const input = BigInt(answer.details.currencyIn.amount);
-  const bought = async (amount: bigint): Promise<bigint> => {
+  const outputFor = async (amount: bigint): Promise<bigint> => {
     const { terms } = await world.quote({ ...ask, tradeType: "EXACT_INPUT", amount: amount.toString() });
     return terms.destination.expectedAmount;
   };
-  expect(await bought(input), name).toBeGreaterThanOrEqual(wanted);
-  expect(await bought(input - 1n), name).toBeLessThan(wanted);
+  expect(await outputFor(input), name).toBeGreaterThanOrEqual(requested);
+  expect(await outputFor(input - 1n), name).toBeLessThan(requested);
 }
 
 /**
@@ -114,21 +114,21 @@ async function expectDelivered(to: TestChain, name: string, { terms }: QuotedReq
   else expect(received, name).toBe(expectedAmount);
 }
 
-async function nothingLeft({ chain, balance }: TestChain): Promise<void> {
+async function expectNothingLeft({ chain, balance }: TestChain): Promise<void> {
   for (const { address } of currencies) expect(await balance(chain.contracts.router, address)).toBe(0n);
 }
 
 test("a user wraps and unwraps native tokens, to the unit", async () => {
   const { origin, user, weth } = world;
-  const here = { originChainId: origin.chain.id, destinationChainId: origin.chain.id };
+  const sameChain = { originChainId: origin.chain.id, destinationChainId: origin.chain.id };
   const amount = (10n ** 18n).toString();
   const before = await origin.balance(user.address, weth);
-  const wrap = { ...here, originCurrency: NATIVE_CURRENCY, destinationCurrency: weth, amount };
+  const wrap = { ...sameChain, originCurrency: NATIVE_CURRENCY, destinationCurrency: weth, amount };
   const wrapped = await runSteps(origin, { name: "wrap", ask: wrap });
   expect(wrapped.terms.kind).toBe("swap");
   expect((await origin.balance(user.address, weth)) - before).toBe(10n ** 18n);
   const unwrap = {
-    ...here,
+    ...sameChain,
     originCurrency: weth,
     destinationCurrency: NATIVE_CURRENCY,
     amount: (4n * 10n ** 17n).toString(),
@@ -149,7 +149,7 @@ test("on one chain, every pair is swapped as quoted, by the user's own transacti
     await expectDelivered(origin, swapCase.name, agreed);
   }
   expect(kinds).toContain("swap");
-  await nothingLeft(origin);
+  await expectNothingLeft(origin);
 }, 120_000);
 
 test("across chains every pair is swapped, deposited, filled and swapped as quoted", async () => {
@@ -162,8 +162,8 @@ test("across chains every pair is swapped, deposited, filled and swapped as quot
     expect(`${status} ${failReason}`, name).toBe("success N/A");
     await expectDelivered(destination, name, agreed);
   }
-  await nothingLeft(origin);
-  await nothingLeft(destination);
+  await expectNothingLeft(origin);
+  await expectNothingLeft(destination);
 }, 120_000);
 
 test("reverts the user's transaction when a pool moved further than quoted, and the user keeps the tokens", async () => {
@@ -173,7 +173,7 @@ test("reverts the user's transaction when a pool moved further than quoted, and 
   await trade(origin, odd, tst, 20_000n * 10n ** 18n);
   await origin.mine();
   const before = await origin.balance(user.address, odd);
-  const hash = await paid(origin, agreed);
+  const hash = await sendSteps(origin, agreed);
   await origin.mine();
   expect((await origin.client.getTransactionReceipt({ hash })).status).toBe("reverted");
   expect(await origin.balance(user.address, odd)).toBe(before);

@@ -39,19 +39,21 @@ const INITIAL_BALANCE = 1_000_000_000n;
 const usdOf = (wei: bigint): bigint => wei * 2_500n;
 
 test("no call of a key without a wallet, or with an insufficient balance, is broadcast, even if another party pays for it", async () => {
-  const { agreed, call } = await quotedExecution();
+  const { agreed, call } = await quoteExecution();
   const walletless = await world.anApp({ fundingAddress: undefined }, 0n);
   await expect(world.execute(call, walletless)).rejects.toThrow(/require an API key with a funding address/);
   for (const balance of [0n, 1n]) {
-    const poor = await world.anApp({}, balance);
-    await expect(world.execute(call, poor)).rejects.toThrow(/The app balance of 0x[0-9a-f]{40} has \$0\.00/);
-    expect(await world.book(poor)).toMatchObject({ balance, pending: 0n });
+    const poorApp = await world.anApp({}, balance);
+    await expect(world.execute(call, poorApp)).rejects.toThrow(
+      /The app balance of 0x[0-9a-f]{40} has \$0\.00/,
+    );
+    expect(await world.book(poorApp)).toMatchObject({ balance, pending: 0n });
   }
   expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
 });
 
 test("the maximum cost of a call is reserved, and counts in the key's budgets, until the output has paid for the call", async () => {
-  const [first, second] = [await quotedExecution(), await quotedExecution()];
+  const [first, second] = [await quoteExecution(), await quoteExecution()];
   const app = await world.anApp();
   await world.execute(first.call, app);
   const { pending } = await world.book(app);
@@ -68,14 +70,14 @@ test("an operation that fails only on chain costs the app its gas", async () => 
   const { origin, executor } = world;
   const burner = world.anAddress();
   await origin.client.setCode({ address: burner, bytecode: BURNER });
-  const { agreed, call } = await quotedExecution({ originGasOverhead: 4_500_000 }, [
+  const { agreed, call } = await quoteExecution({ originGasOverhead: 4_500_000 }, [
     { to: burner, value: 0n, data: "0x00" },
   ]);
   const before = await origin.balance(executor, native);
   await world.execute(call);
   await world.work();
   await origin.client.setStorageAt({ address: burner, index: 0, value: ONE });
-  await rounds(5);
+  await runRounds(5);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "failure" });
   const spent = before - (await origin.balance(executor, native));
   await expectCharged(agreed, spent);
@@ -83,22 +85,22 @@ test("an operation that fails only on chain costs the app its gas", async () => 
 
 test("a transaction that reverts only on chain costs the app its gas", async () => {
   const { origin, executor, user } = world;
-  const { account, agreed, call } = await quotedExecution();
-  const idle = await account.sign([]);
+  const { account, agreed, call } = await quoteExecution();
+  const rivalOperation = await account.sign([]);
   const before = await origin.balance(executor, native);
   await world.execute(call);
   await world.work();
   // The user's transaction comes first in the block and uses the nonce of the account.
   await origin.client.sendTransaction({
     account: privateKeyToAccount(user.privateKey),
-    to: idle.to,
-    data: idle.data,
+    to: rivalOperation.to,
+    data: rivalOperation.data,
     gas: 2_000_000n,
     maxFeePerGas: 500_000_000_000n,
     maxPriorityFeePerGas: 400_000_000_000n,
   });
   await origin.mine();
-  await rounds(5);
+  await runRounds(5);
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "failure",
     failReason: "TRANSACTION_REVERTED",
@@ -108,18 +110,18 @@ test("a transaction that reverts only on chain costs the app its gas", async () 
 
 test("charges the app for gas when the deposit is refunded, because no output can pay it", async () => {
   const { origin, executor } = world;
-  const { agreed, call } = await quotedExecution({ referrer: FORCE_REFUND_REFERRER });
+  const { agreed, call } = await quoteExecution({ referrer: FORCE_REFUND_REFERRER });
   const before = await origin.balance(executor, native);
   await world.execute(call);
   await world.work();
-  await rounds(5);
+  await runRounds(5);
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "refund" }]);
   await expectCharged(agreed, before - (await origin.balance(executor, native)));
 });
 
 test("a deposit that is refunded only after its transaction is final charges the app too", async () => {
   const { origin, executor } = world;
-  const { agreed, call } = await quotedExecution();
+  const { agreed, call } = await quoteExecution();
   const before = await origin.balance(executor, native);
   await world.execute(call);
   await pay(world.services, executionLeg, agreed.requestId);
@@ -132,18 +134,18 @@ test("a deposit that is refunded only after its transaction is final charges the
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
   expect((await world.book()).fees).toBe(0n);
   world.clock.forward(agreed.terms.fillDeadlineMs - agreed.terms.createdAtMs + 1);
-  await rounds(6);
+  await runRounds(6);
   expect((await world.request(agreed.requestId)).state.name).toBe("refunded");
   await expectCharged(agreed, spent);
 });
 
 test("does not charge an execution that is not broadcast, or whose nonce was canceled", async () => {
-  const { agreed, call } = await quotedExecution();
+  const { agreed, call } = await quoteExecution();
   await world.execute(call);
   await world.work();
   world.clock.forward(601_000);
   await world.maintainLaneOf(world.origin);
-  await rounds(4);
+  await runRounds(4);
   expect(await world.execution(agreed.requestId)).toMatchObject({ settled: true, costUsd: 0n });
   expect(await world.book()).toEqual({ balance: INITIAL_BALANCE, pending: 0n, fees: 0n });
 });
@@ -153,13 +155,13 @@ test.each([
   ["in the block before the execution's", true],
 ])("does not charge a deposit by the user %s for the execution's gas", async (_, isSent) => {
   const { origin, destination, executor, usdc } = world;
-  const { agreed, call } = await quotedExecution();
+  const { agreed, call } = await quoteExecution();
   const { recipient, destination: promised } = agreed.terms;
   const before = await origin.balance(executor, native);
   await world.execute(call);
   if (isSent) await world.work();
-  await deposit(agreed);
-  await rounds(6);
+  await depositAsThirdParty(agreed);
+  await runRounds(6);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success" });
   // The output was reduced by the cost of its own transaction.
   expect(await destination.balance(recipient, usdc)).toBeGreaterThan(promised.expectedAmount);
@@ -176,7 +178,7 @@ const ONE: Hex = `0x${"1".padStart(64, "0")}`;
 const BURNER: Hex = "0x620186a05b600190038060045750600054601557005b60006000fd";
 
 /** Makes the deposit of a quote from the account of a third party, first in its block. */
-async function deposit({ terms }: QuotedRequest): Promise<void> {
+async function depositAsThirdParty({ terms }: QuotedRequest): Promise<void> {
   const { origin, user, usdc } = world;
   const { depository } = origin.chain.contracts;
   await origin.client.sendTransaction({
@@ -199,7 +201,7 @@ async function deposit({ terms }: QuotedRequest): Promise<void> {
   await world.watch(origin);
 }
 
-async function rounds(count: number): Promise<void> {
+async function runRounds(count: number): Promise<void> {
   for (let round = 0; round < count; round++) {
     world.clock.forward(5_000);
     await world.round();
@@ -217,11 +219,11 @@ async function expectCharged({ requestId }: QuotedRequest, spentWei: bigint): Pr
 
 /**
  * A quote whose output pays for its origin transaction, and that transaction, signed. The account makes the
- * calls `first` before the deposit.
+ * calls `callsBefore` before the deposit.
  */
-async function quotedExecution(
+async function quoteExecution(
   ask: object = {},
-  first: Parameters<SmartAccount["sign"]>[0] = [],
+  callsBefore: Parameters<SmartAccount["sign"]>[0] = [],
 ): Promise<{ account: SmartAccount; agreed: QuotedRequest; call: RequestedExecution }> {
   const { origin } = world;
   const account = await simpleAccount(chain, privateKeyToAccount(generatePrivateKey()), "0.8");
@@ -239,7 +241,7 @@ async function quotedExecution(
     value: BigInt(step.value),
     data: step.data as Address,
   }));
-  const limits = { callGasLimit: first.length > 0 ? 3_500_000n : 400_000n };
-  const { to, data } = await account.sign([...first, ...steps], limits);
+  const limits = { callGasLimit: callsBefore.length > 0 ? 3_500_000n : 400_000n };
+  const { to, data } = await account.sign([...callsBefore, ...steps], limits);
   return { account, agreed, call: { to, data, requestId: agreed.requestId, subsidizeFees: false } };
 }

@@ -26,19 +26,19 @@ function crashingSettler(crashAt: number): {
 } {
   const crashing = crashingServices(world.engine.services, crashAt);
   const { hub } = world.services;
-  const [any] = world.engine.services.chains.evmChains;
-  if (any === undefined) throw new Error("no chain is configured");
-  const seenBy = (reader: object) =>
+  const [anyChain] = world.engine.services.chains.evmChains;
+  if (anyChain === undefined) throw new Error("no chain is configured");
+  const crashingConnectionOf = (reader: object) =>
     crashing.crashingChain({
-      ...any,
-      chain: { ...any.chain, id: -1 },
-      connection: { ...any.connection, reader: reader as never, writer: hub.lane.connection.writer },
+      ...anyChain,
+      chain: { ...anyChain.chain, id: -1 },
+      connection: { ...anyChain.connection, reader: reader as never, writer: hub.lane.connection.writer },
     }).connection;
-  const reader = seenBy(hub).reader as unknown as HubChain;
-  const acting: HubChain = {
+  const reader = crashingConnectionOf(hub).reader as unknown as HubChain;
+  const crashingHub: HubChain = {
     ...hub,
-    lane: { ...hub.lane, connection: seenBy(hub.lane.connection.reader) },
-    executed: (keys, at) => reader.executed(keys, at),
+    lane: { ...hub.lane, connection: crashingConnectionOf(hub.lane.connection.reader) },
+    executed: (keys, blockTag) => reader.executed(keys, blockTag),
     refusal: (execution, sender) => reader.refusal(execution, sender),
   };
   const services: SettlementServices = {
@@ -46,7 +46,7 @@ function crashingSettler(crashAt: number): {
     uow: crashing.uow,
     reads: crashing.reads,
     signer: crashing.signer,
-    hub: acting,
+    hub: crashingHub,
   };
   return { services, moments: crashing.moments, hasCrashed: crashing.hasCrashed };
 }
@@ -55,9 +55,9 @@ test("after a crash of the settler at any step, the next one continues from the 
   const crashes: string[] = [];
   const hubTransactions: number[] = [];
   for (let crashAt = 0; ; crashAt++) {
-    const owned = await world.solverOnHub();
+    const balanceBefore = await world.solverOnHub();
     const nonce = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
-    const agreed = await world.filled();
+    const agreed = await world.makeFilled();
     const crashing = crashingSettler(crashAt);
     try {
       // A fault of one payment does not stop the others, so the crashed process fails at its next action.
@@ -73,7 +73,7 @@ test("after a crash of the settler at any step, the next one continues from the 
     const moment = crashing.moments.at(-1) ?? "before anything";
     await world.untilSettled(agreed.requestId);
     await world.mineHub(3);
-    expect(await world.solverOnHub(), moment).toBe(owned + agreed.terms.origin.amount);
+    expect(await world.solverOnHub(), moment).toBe(balanceBefore + agreed.terms.origin.amount);
     const after = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
     hubTransactions.push(after - nonce);
     if (!crashing.hasCrashed()) break;
@@ -103,20 +103,20 @@ test("after a crash of the settler at any step, the next one continues from the 
 }, 300_000);
 
 test("two concurrent settlers settle each payment once", async () => {
-  const owned = await world.solverOnHub();
-  const agreed = [await world.filled(), await world.filled(), await world.filled()];
+  const balanceBefore = await world.solverOnHub();
+  const requests = [await world.makeFilled(), await world.makeFilled(), await world.makeFilled()];
   for (let round = 0; round < 6; round++) {
     await Promise.all([world.attest(), world.attest()]);
     await Promise.all([world.submit(), world.submit(), world.submit()]);
     await world.mineHub();
     world.engine.clock.forward(10_000);
   }
-  for (const { requestId } of agreed) await world.untilSettled(requestId);
-  expect(await world.solverOnHub()).toBe(owned + 3n * (agreed[0]?.terms.origin.amount ?? 0n));
+  for (const { requestId } of requests) await world.untilSettled(requestId);
+  expect(await world.solverOnHub()).toBe(balanceBefore + 3n * (requests[0]?.terms.origin.amount ?? 0n));
 });
 
 test("an execution that a third party submitted is settled without the solver's own transaction", async () => {
-  const agreed = await world.filled();
+  const agreed = await world.makeFilled();
   await world.attest();
   const before = await world.solverOnHub();
   // A stranger submits the call that the solver would send.
@@ -145,15 +145,15 @@ test("an execution that a third party submitted is settled without the solver's 
 });
 
 test("broadcasts the same bytes again when a hub block with executions is orphaned", async () => {
-  const agreed = await world.filled();
-  const owned = await world.solverOnHub();
+  const agreed = await world.makeFilled();
+  const balanceBefore = await world.solverOnHub();
   await world.attest();
   await world.submit();
   await world.mineHub();
   await world.hubClient.request({ method: "anvil_reorg" as never, params: [1, []] as never });
-  expect(await world.solverOnHub()).toBe(owned);
+  expect(await world.solverOnHub()).toBe(balanceBefore);
   await world.untilSettled(agreed.requestId);
-  expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
+  expect(await world.solverOnHub()).toBe(balanceBefore + agreed.terms.origin.amount);
   const { rows } = await world.engine.pool.query<{ count: number }>(
     `select count(*)::int as count from attempts
      where slot_id = (select max(id) from slots where leg_kind = 'hub') and broadcast_at_ms is not null`,
@@ -162,8 +162,8 @@ test("broadcasts the same bytes again when a hub block with executions is orphan
 });
 
 test("a transaction that is never mined is replaced at its nonce with higher fees", async () => {
-  const agreed = await world.filled();
-  const owned = await world.solverOnHub();
+  const agreed = await world.makeFilled();
+  const balanceBefore = await world.solverOnHub();
   await world.attest();
   await world.submit();
   world.engine.clock.forward(60_001);
@@ -174,12 +174,12 @@ test("a transaction that is never mined is replaced at its nonce with higher fee
   expect(rows).toHaveLength(2);
   expect(BigInt(rows[1]?.fee ?? 0)).toBeGreaterThan((BigInt(rows[0]?.fee ?? 0) * 112n) / 100n);
   await world.untilSettled(agreed.requestId);
-  expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
+  expect(await world.solverOnHub()).toBe(balanceBefore + agreed.terms.origin.amount);
 });
 
 test("attests a refused execution again, with signatures that the hub accepts now", async () => {
-  const agreed = await world.filled();
-  const owned = await world.solverOnHub();
+  const agreed = await world.makeFilled();
+  const balanceBefore = await world.solverOnHub();
   await world.attest();
   // Simulates that the signers changed, so that the old signatures are invalid.
   await world.engine.pool.query(
@@ -194,7 +194,7 @@ test("attests a refused execution again, with signatures that the hub accepts no
   });
   world.engine.clock.forward(300_000);
   await world.untilSettled(agreed.requestId);
-  expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
+  expect(await world.solverOnHub()).toBe(balanceBefore + agreed.terms.origin.amount);
 });
 
 /** Sets how many of the three oracles the hub requires from now on. */
@@ -216,8 +216,8 @@ async function requireOracles(threshold: number): Promise<void> {
 }
 
 test("waits for more signatures when the hub's threshold is raised, and settles once", async () => {
-  const agreed = await world.filled();
-  const owned = await world.solverOnHub();
+  const agreed = await world.makeFilled();
+  const balanceBefore = await world.solverOnHub();
   await world.attest();
   await requireOracles(3);
   await world.submit();
@@ -233,14 +233,14 @@ test("waits for more signatures when the hub's threshold is raised, and settles 
     state: "due",
     reason: expect.stringContaining("2 accepted oracle signatures, but the quorum is 3"),
   });
-  expect(await world.solverOnHub()).toBe(owned);
+  expect(await world.solverOnHub()).toBe(balanceBefore);
 
-  const all = world.askingOnly(await world.startOracle(world.signers));
+  const askingAllSigners = world.servicesAsking(await world.startOracle(world.signers));
   world.engine.clock.forward(300_000);
-  await world.attest(all);
+  await world.attest(askingAllSigners);
   await requireOracles(2);
   await world.untilSettled(agreed.requestId);
-  expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
+  expect(await world.solverOnHub()).toBe(balanceBefore + agreed.terms.origin.amount);
 });
 
 /**
@@ -248,7 +248,7 @@ test("waits for more signatures when the hub's threshold is raised, and settles 
  * a nonce mapping.
  */
 async function openTransaction() {
-  const agreed = await world.filled();
+  const agreed = await world.makeFilled();
   await world.attest();
   await expect(world.submit(world.unreachable())).rejects.toThrow("connection refused");
   const { rows } = await world.engine.pool.query<{ key: string }>(
@@ -257,16 +257,16 @@ async function openTransaction() {
      select 1337, '0x1', coalesce(max(id), 0), '0x2', '0x3', '0x4', 1, 'signed', 0, '0x5', max(id), 0, 0 from slots where leg_kind = 'hub' returning key`,
   );
   const mapping = async () => {
-    const found = await world.engine.pool.query<{ state: string; slot_id: string | null }>(
+    const mappingRows = await world.engine.pool.query<{ state: string; slot_id: string | null }>(
       "select state, slot_id from nonce_mappings where key = $1",
       [rows[0]?.key],
     );
-    return found.rows[0];
+    return mappingRows.rows[0];
   };
   return { agreed, mapping };
 }
 
-async function rotated(byte: string) {
+async function rotateKey(byte: string) {
   const signer = rawKeySigner(`0x${byte.repeat(32)}`);
   await world.hubClient.setBalance({ address: signer.address, value: 10n ** 20n });
   return { ...world.services, signer };
@@ -274,56 +274,58 @@ async function rotated(byte: string) {
 
 test("a new key submits the executions of an open transaction of an unconfigured former key, once", async () => {
   const { agreed, mapping } = await openTransaction();
-  const owned = await world.solverOnHub();
-  const current = await rotated("e1");
+  const balanceBefore = await world.solverOnHub();
+  const current = await rotateKey("e1");
   await world.submit(current);
   expect(await mapping()).toEqual({ state: "stored", slot_id: null });
   await world.mineHub(3);
   await world.submit(current);
   expect((await world.stateOf(agreed.requestId)).state).toBe("settled");
-  expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
+  expect(await world.solverOnHub()).toBe(balanceBefore + agreed.terms.origin.amount);
   expect(world.engine.events.of("hub_transaction_abandoned")).toHaveLength(1);
 
   // The former key is configured again. Its nonce gets used, and nothing is executed twice.
-  const other = await world.filled();
-  await world.untilSettled(other.requestId);
-  expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount + other.terms.origin.amount);
+  const otherRequest = await world.makeFilled();
+  await world.untilSettled(otherRequest.requestId);
+  expect(await world.solverOnHub()).toBe(
+    balanceBefore + agreed.terms.origin.amount + otherRequest.terms.origin.amount,
+  );
 });
 
 test("a configured former key gets its open transaction mined, and one without gas leaves it to the new key", async () => {
-  const former = world.engine.services.signer;
-  const nonce = await world.hubClient.getTransactionCount({ address: former.address });
+  const formerSigner = world.engine.services.signer;
+  const nonce = await world.hubClient.getTransactionCount({ address: formerSigner.address });
   const { agreed } = await openTransaction();
-  const current = { ...(await rotated("e2")), formerSigners: [former] };
+  const current = { ...(await rotateKey("e2")), formerSigners: [formerSigner] };
   world.engine.clock.forward(60_001);
   await world.submit(current);
   await world.mineHub(3);
-  expect(await world.hubClient.getTransactionCount({ address: former.address })).toBe(nonce + 1);
+  expect(await world.hubClient.getTransactionCount({ address: formerSigner.address })).toBe(nonce + 1);
   await world.submit(current);
   expect((await world.stateOf(agreed.requestId)).state).toBe("settled");
 
-  const { agreed: poor, mapping } = await openTransaction();
-  await world.hubClient.setBalance({ address: former.address, value: 0n });
+  const { agreed: requestWithoutGas, mapping } = await openTransaction();
+  await world.hubClient.setBalance({ address: formerSigner.address, value: 0n });
   world.engine.clock.forward(60_001);
   await world.submit(current);
   expect(await mapping()).toEqual({ state: "stored", slot_id: null });
   await world.mineHub(3);
   await world.submit(current);
-  expect((await world.stateOf(poor.requestId)).state).toBe("settled");
+  expect((await world.stateOf(requestWithoutGas.requestId)).state).toBe("settled");
 });
 
 test("an execution by a former key's transaction is settled after the rotation", async () => {
-  const former = world.engine.services.signer;
-  await world.hubClient.setBalance({ address: former.address, value: 10n ** 20n });
+  const formerSigner = world.engine.services.signer;
+  await world.hubClient.setBalance({ address: formerSigner.address, value: 10n ** 20n });
   world.engine.clock.forward(60_001);
   await world.submit();
   await world.mineHub(3);
   await world.submit();
-  const agreed = await world.filled();
+  const agreed = await world.makeFilled();
   await world.attest();
   await world.submit();
   await world.mineHub(3);
-  await world.submit(await rotated("e3"));
+  await world.submit(await rotateKey("e3"));
   expect((await world.stateOf(agreed.requestId)).state).toBe("settled");
 });
 

@@ -75,7 +75,7 @@ export interface AttestedChain {
   depositsOf(transactionId: string): Promise<
     readonly {
       /** The position of the deposit in its transaction: the last part of its id. */
-      readonly place: string;
+      readonly index: string;
       readonly depository: string;
       readonly depositId: Hex32;
       readonly depositor: string;
@@ -98,7 +98,7 @@ export function attestedChain({ chain, connected }: TestChain): AttestedChain {
       if (state.kind !== "mined") throw new Error("not mined");
       const block = await reader.block(state.receipt.blockNumber);
       return reader.depositsOf(state).map(({ logIndex, id, depositor, currency, amount, depository }) => ({
-        place: String(logIndex),
+        index: String(logIndex),
         depository: depository ?? chain.contracts.depository,
         depositId: id ?? (`0x${"00".repeat(32)}` as const),
         depositor,
@@ -116,7 +116,7 @@ export async function startFakeOracle(
   chains: readonly AttestedChain[],
   hub: AttestationHub,
   signers: readonly Signer[],
-  more: MoreRoutes = async () => undefined,
+  moreRoutes: MoreRoutes = async () => undefined,
 ): Promise<FakeOracle> {
   let behavior = honest;
   const requests: FakeOracle["requests"] = [];
@@ -136,10 +136,10 @@ export async function startFakeOracle(
   // Other chains, such as the solver's own chain, belong to the hub's family.
   const familyOf = (name: string): VmType =>
     chains.find((chain) => chain.name === name)?.family ?? "ethereum-vm";
-  const at = (name: string) => ({ name, vmType: familyOf(name) });
+  const chainRef = (name: string) => ({ name, vmType: familyOf(name) });
 
   async function attest(path: string, body: Body): Promise<object> {
-    const answer = await more(path, body, signing);
+    const answer = await moreRoutes(path, body, signing);
     if (answer !== undefined) return answer;
     if (path.includes("deposits")) return await attestDeposits(body.chainId, body.transactionId);
     return await attestPayment(body);
@@ -148,7 +148,7 @@ export async function startFakeOracle(
   async function deposits(chainName: string, transactionId: string) {
     const chain = chains.find((candidate) => candidate.name === chainName);
     if (chain === undefined) throw new Error(`no chain ${chainName}`);
-    return (await chain.depositsOf(transactionId)).map(({ place, timestamp, ...rest }) => ({
+    return (await chain.depositsOf(transactionId)).map(({ index: place, timestamp, ...rest }) => ({
       message: {
         data: { chainId: chainName, transactionId },
         result: { onchainId: onchainId(chainName, transactionId, place), ...rest },
@@ -158,18 +158,18 @@ export async function startFakeOracle(
   }
 
   async function attestDeposits(chainName: string, transactionId: string): Promise<object> {
-    const found = await deposits(chainName, transactionId);
-    const actions = found.map(({ message: { result }, timestamp }) =>
+    const attestedDeposits = await deposits(chainName, transactionId);
+    const actions = attestedDeposits.map(({ message: { result }, timestamp }) =>
       encodeHubAction({
         kind: "mint",
-        to: orderAddress(at(chainName), { ...result, timestamp }),
-        tokenId: hubTokenId(at(chainName), result.currency),
+        to: orderAddress(chainRef(chainName), { ...result, timestamp }),
+        tokenId: hubTokenId(chainRef(chainName), result.currency),
         amount: result.amount,
       }),
     );
     return {
       messages: await Promise.all(
-        found.map(async ({ message, timestamp }) => ({
+        attestedDeposits.map(async ({ message, timestamp }) => ({
           data: message.data,
           result: { ...message.result, amount: message.result.amount.toString() },
           extraData: { timestamp: timestamp.toString() },
@@ -186,11 +186,11 @@ export async function startFakeOracle(
     const [entry] = body.inputs;
     const input = order.inputs[0];
     if (entry === undefined || input === undefined) throw new Error("no input");
-    const found = (await deposits(input.payment.chainId, entry.transactionId)).find(
+    const deposit = (await deposits(input.payment.chainId, entry.transactionId)).find(
       ({ message }) => message.result.onchainId === entry.onchainId,
     );
-    if (found === undefined) throw new Error("deposit not found");
-    const { amount, currency } = found.message.result;
+    if (deposit === undefined) throw new Error("deposit not found");
+    const { amount, currency } = deposit.message.result;
     const requested = input.payment.amount * input.payment.weight;
     const result = {
       orderId,
@@ -209,9 +209,12 @@ export async function startFakeOracle(
       : solverRefundId(familyOf, { data: { ...data, refunds: refunds ?? [] }, result });
     const action = encodeHubAction({
       kind: "transfer",
-      from: orderAddress(at(input.payment.chainId), { ...found.message.result, timestamp: found.timestamp }),
-      to: hubAlias(at(order.solverChainId), order.solver),
-      tokenId: hubTokenId(at(input.payment.chainId), currency),
+      from: orderAddress(chainRef(input.payment.chainId), {
+        ...deposit.message.result,
+        timestamp: deposit.timestamp,
+      }),
+      to: hubAlias(chainRef(order.solverChainId), order.solver),
+      tokenId: hubTokenId(chainRef(input.payment.chainId), currency),
       amount,
     });
     return {
@@ -254,11 +257,11 @@ export async function startFakeOracle(
   const signing: Signing = {
     message: signMessage,
     execution: signExecution,
-    digest: async (of) =>
+    digest: async (digestToSign) =>
       await Promise.all(
         signers.map(async (signer) => ({
           signer: signer.address,
-          signature: signatureToHex(await signer.signDigest(of)),
+          signature: signatureToHex(await signer.signDigest(digestToSign)),
         })),
       ),
   };

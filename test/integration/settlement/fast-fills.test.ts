@@ -16,10 +16,10 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 /** A fast fill that is final while its deposit has not arrived. */
-async function makeFastFill(ttl = 3_600, by = world.engine.services): Promise<QuotedRequest> {
+async function makeFastFill(ttl = 3_600, workerServices = world.engine.services): Promise<QuotedRequest> {
   const { engine } = world;
   const agreed = await engine.quote({ recipient: engine.anAddress(), refundTo: engine.anAddress(), ttl });
-  await sponsor.fastFill(agreed, {}, by);
+  await sponsor.fastFill(agreed, {}, workerServices);
   await engine.work();
   await engine.untilFinal(agreed.requestId, 1_000);
   return agreed;
@@ -32,7 +32,7 @@ const waiting = async () =>
 
 test("neither queries oracles nor raises an alarm for a fast fill before its deposit, then settles it", async () => {
   const { engine } = world;
-  const owned = await world.solverOnHub();
+  const balanceBefore = await world.solverOnHub();
   const agreed = await makeFastFill();
   const [requests, alarms] = [world.oracle.requests.length, engine.events.of("settlement_rejected").length];
   for (let round = 0; round < 5; round++) {
@@ -52,12 +52,12 @@ test("neither queries oracles nor raises an alarm for a fast fill before its dep
   await world.attest();
   expect((await world.stateOf(agreed.requestId)).state, "attested at the first attempt").toBe("attested");
   await world.untilSettled(agreed.requestId);
-  expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
+  expect(await world.solverOnHub()).toBe(balanceBefore + agreed.terms.origin.amount);
 });
 
 test("the refund of a wrong deposit is settled while the fast fill still waits", async () => {
   const { engine } = world;
-  const owned = await world.solverOnHub();
+  const balanceBefore = await world.solverOnHub();
   const agreed = await makeFastFill();
   await deposit(engine.origin, engine.user, agreed, { amount: 60_000_000n });
   for (let round = 0; round < 14; round++) {
@@ -74,7 +74,7 @@ test("the refund of a wrong deposit is settled while the fast fill still waits",
     { leg_kind: "fill", state: "due" },
     { leg_kind: "refund", state: "settled" },
   ]);
-  expect(await world.solverOnHub()).toBe(owned + 60_000_000n);
+  expect(await world.solverOnHub()).toBe(balanceBefore + 60_000_000n);
 });
 
 test("a fast fill that the app paid for is not reported as waiting for settlement", async () => {
@@ -95,7 +95,7 @@ test("a fast fill that the app paid for is not reported as waiting for settlemen
  * The engine's services in a network that settles a fill only if it is at most this much older than its
  * deposit.
  */
-const settlingWithin = (seconds: number): WorkerServices => ({
+const servicesWithLead = (seconds: number): WorkerServices => ({
   ...world.engine.services,
   enginePolicy: { ...world.engine.services.enginePolicy, fillLeadMs: seconds * 1_000 },
 });
@@ -105,21 +105,21 @@ test("refuses a fast fill whose deposit may arrive too late for settlement", asy
   const agreed = await engine.quote({ recipient: engine.anAddress(), ttl: 3_600 });
   const { quotePolicy, enginePolicy } = engine.services;
   const needed = 3_600 + quotePolicy.fillGraceSeconds + enginePolicy.fastFillGraceMs / 1_000 + 120;
-  await expect(sponsor.fastFill(agreed, {}, settlingWithin(needed - 5))).rejects.toMatchObject({
+  await expect(sponsor.fastFill(agreed, {}, servicesWithLead(needed - 5))).rejects.toMatchObject({
     code: "FAST_FILL_REFUSED",
     facts: { data: { rule: "settledTooSoon" } },
   });
-  await expect(sponsor.fastFill(agreed, {}, settlingWithin(60))).rejects.toMatchObject({
+  await expect(sponsor.fastFill(agreed, {}, servicesWithLead(60))).rejects.toMatchObject({
     facts: { data: { rule: "settledTooSoon" } },
   });
-  expect(await sponsor.fastFill(agreed, {}, settlingWithin(needed + 5))).toBe("queued");
+  expect(await sponsor.fastFill(agreed, {}, servicesWithLead(needed + 5))).toBe("queued");
   await engine.untilFinal(agreed.requestId, 1_000);
 });
 
 test("refunds a deposit that arrives too late to settle its fast fill, and keeps the app's debit", async () => {
   const { engine } = world;
   const lead = 7_200;
-  const agreed = await makeFastFill(600, settlingWithin(lead));
+  const agreed = await makeFastFill(600, servicesWithLead(lead));
   engine.clock.forward((lead - 110) * 1_000);
   await engine.origin.client.setNextBlockTimestamp({
     timestamp: BigInt(Math.ceil(engine.clock.nowMs() / 1_000)),
@@ -129,13 +129,13 @@ test("refunds a deposit that arrives too late to settle its fast fill, and keeps
   const { balance } = (await sponsor.book()).lines[0] ?? {};
   await deposit(engine.origin, engine.user, agreed);
   await engine.origin.mine();
-  await engine.watch(engine.origin, settlingWithin(lead));
+  await engine.watch(engine.origin, servicesWithLead(lead));
   expect(await engine.depositsOf(agreed.requestId)).toMatchObject([
     { disposition: "refund", reason: "TTL_EXPIRED" },
   ]);
   expect(await sponsor.holdState(agreed)).toBe("permanent");
   expect((await sponsor.book()).lines[0]?.balance).toBe(balance);
-  for (let round = 0; round < 10; round++) await engine.round(settlingWithin(lead));
+  for (let round = 0; round < 10; round++) await engine.round(servicesWithLead(lead));
   expect(await engine.origin.balance(agreed.terms.refundTo, agreed.terms.origin.currency)).toBeGreaterThan(
     0n,
   );
@@ -150,7 +150,7 @@ test("does not charge the app for a timely deposit when fillLeadMs is shortened 
   });
   await deposit(engine.origin, engine.user, agreed);
   await engine.origin.mine();
-  await engine.watch(engine.origin, settlingWithin(180));
+  await engine.watch(engine.origin, servicesWithLead(180));
   expect(await engine.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
   expect(await sponsor.holdState(agreed)).toBe("released");
 });

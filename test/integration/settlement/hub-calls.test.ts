@@ -35,10 +35,10 @@ test("a journal entry for another payment at the next nonce does not block a lan
   const slot = { ...lane, nonce, leg, attempts: [] } as unknown as Slot;
   const attempt = { n: 0, kind: "pay", raw: "0x01" } as unknown as Attempt;
   await journal.enter([{ slot, attempt }], 0);
-  const agreed = await world.filled();
-  const settling = { ...world.services, journal };
-  await world.attest(settling);
-  await world.submit(settling);
+  const agreed = await world.makeFilled();
+  const withJournal = { ...world.services, journal };
+  await world.attest(withJournal);
+  await world.submit(withJournal);
   journal.close();
   await world.untilSettled(agreed.requestId);
 });
@@ -53,11 +53,11 @@ async function sendByHand(): Promise<void> {
 
 test("skips a nonce that the key used elsewhere", async () => {
   const { engine } = world;
-  const first = await world.filled();
+  const first = await world.makeFilled();
   await world.attest();
   await world.untilSettled(first.requestId);
   const before = await hubSlots();
-  const agreed = await world.filled();
+  const agreed = await world.makeFilled();
   await world.attest();
   await sendByHand();
   await world.submit();
@@ -67,8 +67,8 @@ test("skips a nonce that the key used elsewhere", async () => {
 });
 
 test("a hub transaction whose nonce was used elsewhere is dead once that transaction is final, and its executions are sent again", async () => {
-  const owned = await world.solverOnHub();
-  const agreed = await world.filled();
+  const balanceBefore = await world.solverOnHub();
+  const agreed = await world.makeFilled();
   await world.attest();
   await expect(world.submit(world.unreachable())).rejects.toThrow("connection refused");
   await sendByHand();
@@ -78,12 +78,12 @@ test("a hub transaction whose nonce was used elsewhere is dead once that transac
   await world.submit();
   expect((await hubSlots()).at(-1)).toMatchObject({ state: "dead" });
   await world.untilSettled(agreed.requestId);
-  expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
+  expect(await world.solverOnHub()).toBe(balanceBefore + agreed.terms.origin.amount);
 });
 
 test("plans no hub transaction if the solver cannot pay its gas, and reports that", async () => {
   const { hubClient, engine } = world;
-  const agreed = await world.filled();
+  const agreed = await world.makeFilled();
   await world.attest();
   const before = await hubSlots();
   await hubClient.setBalance({ address: engine.solver.address, value: 0n });

@@ -12,16 +12,16 @@ beforeAll(async () => {
   world = await startSettlementWorld();
 });
 afterAll(async () => await world.stop());
-beforeEach(async () => await blockGas(30_000_000n));
+beforeEach(async () => await setBlockGasLimit(30_000_000n));
 
 /** Sets the gas limit of the hub's blocks. */
-async function blockGas(limit: bigint): Promise<void> {
+async function setBlockGasLimit(limit: bigint): Promise<void> {
   await world.hubClient.setBlockGasLimit({ gasLimit: limit });
   await world.mineHub();
 }
 
 /** A deposit of this many parts. The quorum has signed it, and it waits to be executed. */
-async function waitingDeposit(mints: number): Promise<Hex32> {
+async function addWaitingDeposit(mints: number): Promise<Hex32> {
   const execution = {
     idempotencyKey: someHash(),
     actions: Array.from({ length: mints }, () =>
@@ -53,10 +53,10 @@ async function isExecuted(key: Hex32): Promise<boolean> {
 const hubLane = async (): Promise<object | undefined> => (await laneReport(sqlOn(world.engine.pool))).at(-1);
 
 test("an execution that does not fit into the hub's blocks is postponed, and all others are submitted", async () => {
-  await blockGas(2_000_000n);
+  await setBlockGasLimit(2_000_000n);
   const before = await gasLimits();
-  const large = await waitingDeposit(70);
-  const agreed = await world.filled();
+  const large = await addWaitingDeposit(70);
+  const agreed = await world.makeFilled();
   await world.untilSettled(agreed.requestId);
   expect(await isExecuted(large)).toBe(false);
   const reported = world.engine.events.of("execution_set_aside").map(({ facts }) => facts);
@@ -72,7 +72,7 @@ test("an execution that does not fit into the hub's blocks is postponed, and all
   });
 
   // When the hub has larger blocks, the execution is retried.
-  await blockGas(30_000_000n);
+  await setBlockGasLimit(30_000_000n);
   world.engine.clock.forward(settlementPolicy.rejectedRetryMs);
   await world.submit();
   await world.mineHub();
@@ -83,14 +83,14 @@ test("an execution that does not fit into the hub's blocks is postponed, and all
 });
 
 test("spreads executions over as many transactions as their gas needs", async () => {
-  const many = [await waitingDeposit(25), await waitingDeposit(25), await waitingDeposit(25)];
-  await blockGas(2_500_000n);
+  const keys = [await addWaitingDeposit(25), await addWaitingDeposit(25), await addWaitingDeposit(25)];
+  await setBlockGasLimit(2_500_000n);
   const before = await gasLimits();
   for (let round = 0; round < 4; round++) {
     await world.submit();
     await world.mineHub(3);
   }
-  expect(await Promise.all(many.map(isExecuted))).toEqual([true, true, true]);
+  expect(await Promise.all(keys.map(isExecuted))).toEqual([true, true, true]);
   const limits = (await gasLimits()).slice(before.length);
   expect(limits).toHaveLength(2);
   for (const gas of limits) expect(gas).toBeLessThanOrEqual(2_500_000n);
@@ -98,9 +98,9 @@ test("spreads executions over as many transactions as their gas needs", async ()
 
 test("never plans a transaction of more than 2^24 gas, regardless of the size of the hub's blocks", async () => {
   const maxTransactionGas = 2n ** 24n;
-  await blockGas(100_000_000n);
+  await setBlockGasLimit(100_000_000n);
   expect(await world.services.hub.transactionGasLimit()).toBe(maxTransactionGas);
-  const large = [await waitingDeposit(180), await waitingDeposit(180), await waitingDeposit(180)];
+  const large = [await addWaitingDeposit(180), await addWaitingDeposit(180), await addWaitingDeposit(180)];
   const before = await gasLimits();
   for (let round = 0; round < 3; round++) {
     await world.submit();
@@ -114,28 +114,28 @@ test("never plans a transaction of more than 2^24 gas, regardless of the size of
 });
 
 test("plans about as much gas as a batch uses", async () => {
-  const key = await waitingDeposit(60);
+  const key = await addWaitingDeposit(60);
   await world.submit();
   await world.mineHub();
   expect(await isExecuted(key)).toBe(true);
   const { gasUsed } = await world.hubClient.getBlock();
-  const planned = (await gasLimits()).at(-1) ?? 0n;
-  expect(planned).toBeGreaterThan(gasUsed);
-  expect(planned).toBeLessThan((gasUsed * 13n) / 10n);
+  const plannedGas = (await gasLimits()).at(-1) ?? 0n;
+  expect(plannedGas).toBeGreaterThan(gasUsed);
+  expect(plannedGas).toBeLessThan((gasUsed * 13n) / 10n);
 });
 
 test("splits a transaction that the hub permanently refuses, and cancels its nonce", async () => {
-  const large = await waitingDeposit(60);
-  const agreed = await world.filled();
+  const large = await addWaitingDeposit(60);
+  const agreed = await world.makeFilled();
   await world.attest();
   await expect(world.submit(world.unreachable())).rejects.toThrow("connection refused");
   // The blocks become smaller after the batch was signed.
-  await blockGas(2_000_000n);
+  await setBlockGasLimit(2_000_000n);
   await world.untilSettled(agreed.requestId);
   expect(world.engine.events.of("hub_refused").length).toBeGreaterThan(0);
   expect(await isExecuted(large)).toBe(false);
   expect(await hubLane()).toMatchObject({ open: 0, postponed: 1 });
-  await blockGas(30_000_000n);
+  await setBlockGasLimit(30_000_000n);
   world.engine.clock.forward(settlementPolicy.rejectedRetryMs);
   await world.submit();
   await world.mineHub();

@@ -19,8 +19,8 @@ import { startSettlementWorld, type SettlementWorld } from "./settlement-world.t
 
 let world: SettlementWorld;
 let hubChain: ConnectedChain;
-let paying: WorkerServices;
-let settling: SettlementServices;
+let payingServices: WorkerServices;
+let settlementServices: SettlementServices;
 let close: () => Promise<void>;
 
 beforeAll(async () => {
@@ -41,11 +41,11 @@ beforeAll(async () => {
   const solverBalance = () => ({ amount: 10n ** 19n, blockNumber: 0n });
   hubChain = { ...connected, chain, connection, pulse: { ...connected.pulse, solverBalance } };
   const chains = createChainDirectory([...engine.services.chains.evmChains, hubChain]);
-  paying = { ...engine.services, chains };
-  settling = {
+  payingServices = { ...engine.services, chains };
+  settlementServices = {
     ...world.services,
     chains,
-    sendAsPayment: async (call) => await sendSolverCall(paying, hubChain, call),
+    sendAsPayment: async (call) => await sendSolverCall(payingServices, hubChain, call),
   };
   await world.mineHub(8);
 });
@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 /** Pays an account on the hub's chain, as the engine pays. */
-async function pay(recipient: Address, amount: bigint): Promise<void> {
+async function payOnHub(recipient: Address, amount: bigint): Promise<void> {
   const { maxFeePerGas, maxPriorityFeePerGas } = hubChain.pulse.gasPrices();
   const id = someHash();
   await world.engine.pool.query(
@@ -65,101 +65,106 @@ async function pay(recipient: Address, amount: bigint): Promise<void> {
   );
   const plan = {
     chainId: hubChain.chain.id,
-    sender: paying.signer.address,
+    sender: payingServices.signer.address,
     leg: { kind: "claim", id, requestId: undefined },
     call: { to: recipient, data: "0x", value: amount },
     gasLimit: 21_000n,
     maxFeePerGas,
     maxPriorityFeePerGas,
     outflow: { currency: NATIVE_CURRENCY, amount },
-    cancelAfterMs: paying.clock.nowMs() + 3_600_000,
+    cancelAfterMs: payingServices.clock.nowMs() + 3_600_000,
   } as const;
-  expect(await payTogether(paying, payoutLeg, [{ plan }])).toEqual(["sent"]);
+  expect(await payTogether(payingServices, payoutLeg, [{ plan }])).toEqual(["sent"]);
   // No ledger has the claim. From now on only its slot matters.
   await world.engine.pool.query("delete from claims where claim_id = $1", [id]);
 }
 
 /** Runs one round of the watcher of the hub's chain. */
-async function watch(): Promise<void> {
+async function watchHub(): Promise<void> {
   const { reader } = hubChain.connection;
   const { number } = await reader.head();
   const trail = await Promise.all(
-    Array.from({ length: 8 }, async (_, at) => await reader.block(number - 7n + BigInt(at))),
+    Array.from({ length: 8 }, async (_, index) => await reader.block(number - 7n + BigInt(index))),
   );
   const blocks = trail.flatMap((block): BlockRef[] => (block === undefined ? [] : [block]));
   const { id } = hubChain.chain;
-  await paying.uow.run(async (tx) => await tx.trail.replace(id, number - 8n, blocks, 64));
-  await trackLane(paying, hubChain, blocks);
-  await maintainLane(paying, hubChain);
+  await payingServices.uow.run(async (tx) => await tx.trail.replace(id, number - 8n, blocks, 64));
+  await trackLane(payingServices, hubChain, blocks);
+  await maintainLane(payingServices, hubChain);
 }
 
-async function slots(): Promise<{ leg_kind: string; nonce: number; state: string }[]> {
+async function hubLaneSlots(): Promise<{ leg_kind: string; nonce: number; state: string }[]> {
   const { rows } = await world.engine.pool.query<{ leg_kind: string; nonce: string; state: string }>(
     "select leg_kind, nonce, state from slots where chain_id = $1 and sender = $2 order by nonce",
-    [world.hub.chainId, paying.signer.address],
+    [world.hub.chainId, payingServices.signer.address],
   );
   return rows.map(({ nonce, ...row }) => ({ ...row, nonce: Number(nonce) }));
 }
 
 test("payments and hub transactions of one key get different nonces, and each is made once", async () => {
-  await openLane(paying, hubChain);
-  const owned = await world.solverOnHub();
-  const agreed = [await world.filled(), await world.filled()];
-  await world.attest(settling);
+  await openLane(payingServices, hubChain);
+  const balanceBefore = await world.solverOnHub();
+  const requests = [await world.makeFilled(), await world.makeFilled()];
+  await world.attest(settlementServices);
   const recipients = Array.from({ length: 4 }, () => world.engine.anAddress());
   const [first, second, third, fourth] = recipients;
   if (!first || !second || !third || !fourth) throw new Error("expected four recipients");
-  await Promise.all([pay(first, 1n), world.submit(settling), pay(second, 2n), world.submit(settling)]);
-  await pay(third, 3n);
+  await Promise.all([
+    payOnHub(first, 1n),
+    world.submit(settlementServices),
+    payOnHub(second, 2n),
+    world.submit(settlementServices),
+  ]);
+  await payOnHub(third, 3n);
   for (let round = 0; round < 8; round++) {
     await world.mineHub();
-    await Promise.all([watch(), world.submit(settling)]);
-    if (round === 3) await pay(fourth, 4n);
+    await Promise.all([watchHub(), world.submit(settlementServices)]);
+    if (round === 3) await payOnHub(fourth, 4n);
     world.engine.clock.forward(1_000);
   }
-  for (const { requestId } of agreed)
+  for (const { requestId } of requests)
     expect(await world.stateOf(requestId)).toMatchObject({ state: "settled" });
-  expect(await world.solverOnHub()).toBe(owned + 2n * (agreed[0]?.terms.origin.amount ?? 0n));
+  expect(await world.solverOnHub()).toBe(balanceBefore + 2n * (requests[0]?.terms.origin.amount ?? 0n));
   const balances = recipients.map(async (address) => await world.hubClient.getBalance({ address }));
   expect(await Promise.all(balances)).toEqual([1n, 2n, 3n, 4n]);
-  const used = await slots();
-  expect(used.map(({ nonce }) => nonce)).toEqual(used.map((_, at) => at));
-  expect(used.map(({ state }) => state)).toEqual(used.map(() => "final"));
-  expect(used.filter(({ leg_kind: kind }) => kind === "hub")).toHaveLength(1);
+  const usedSlots = await hubLaneSlots();
+  expect(usedSlots.map(({ nonce }) => nonce)).toEqual(usedSlots.map((_, index) => index));
+  expect(usedSlots.map(({ state }) => state)).toEqual(usedSlots.map(() => "final"));
+  expect(usedSlots.filter(({ leg_kind: kind }) => kind === "hub")).toHaveLength(1);
 });
 
 test("sends no batch until the watcher has identified the transaction at an unknown nonce", async () => {
   const { hubClient, engine } = world;
-  const agreed = await world.filled();
-  await world.attest(settling);
+  const agreed = await world.makeFilled();
+  await world.attest(settlementServices);
   await hubClient.impersonateAccount({ address: engine.solver.address });
   const byHand = { from: engine.solver.address, to: engine.anAddress(), value: 1n, gas: 21_000n };
   await hubClient.sendUnsignedTransaction(byHand);
   await world.mineHub();
-  const before = await slots();
-  await world.submit(settling);
-  expect(await slots()).toEqual(before);
+  const before = await hubLaneSlots();
+  await world.submit(settlementServices);
+  expect(await hubLaneSlots()).toEqual(before);
   expect(engine.events.of("hub_waits")).toHaveLength(1);
 
   // No batch is sent while the chain is disabled either, because a lost payment of the lane may have used the
   // nonce.
   await world.submit();
-  expect(await slots()).toEqual(before);
+  expect(await hubLaneSlots()).toEqual(before);
   expect(engine.events.of("hub_waits")).toHaveLength(2);
   expect(engine.events.of("nonce_spent_elsewhere")).toEqual([]);
 
-  await watch();
-  await openLane(paying, hubChain);
+  await watchHub();
+  await openLane(payingServices, hubChain);
   expect(engine.events.of("nonce_spent_elsewhere")).toHaveLength(1);
-  await world.submit(settling);
-  expect((await slots()).at(-1)).toMatchObject({ leg_kind: "hub", nonce: before.length + 1 });
+  await world.submit(settlementServices);
+  expect((await hubLaneSlots()).at(-1)).toMatchObject({ leg_kind: "hub", nonce: before.length + 1 });
   await untilSettled(agreed.requestId);
 });
 
 test("a batch whose nonce was used elsewhere is sent again only after the watcher identified that transaction", async () => {
   const { hubClient, engine } = world;
-  const agreed = await world.filled();
-  await world.attest(settling);
+  const agreed = await world.makeFilled();
+  await world.attest(settlementServices);
   const { connection } = hubChain;
   const broadcast = async (): Promise<never> => {
     throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "unreachable" });
@@ -167,37 +172,37 @@ test("a batch whose nonce was used elsewhere is sent again only after the watche
   const unreachable = { ...hubChain, connection: { ...connection, writer: { broadcast } } };
   const chains = createChainDirectory([...engine.services.chains.evmChains, unreachable]);
   const sendAsPayment: SettlementServices["sendAsPayment"] = async (call) =>
-    await sendSolverCall({ ...paying, chains }, unreachable, call);
-  await expect(world.submit({ ...settling, sendAsPayment })).rejects.toThrow("unreachable");
+    await sendSolverCall({ ...payingServices, chains }, unreachable, call);
+  await expect(world.submit({ ...settlementServices, sendAsPayment })).rejects.toThrow("unreachable");
   await hubClient.impersonateAccount({ address: engine.solver.address });
   const byHand = { from: engine.solver.address, to: engine.anAddress(), value: 1n, gas: 21_000n };
   await hubClient.sendUnsignedTransaction(byHand);
   await world.mineHub(5);
-  await world.submit(settling);
+  await world.submit(settlementServices);
   // A lost payment may have used the nonce, so the slot stays open until the search has found the
   // transaction.
-  expect((await slots()).at(-1)).toMatchObject({ leg_kind: "hub", state: "open" });
+  expect((await hubLaneSlots()).at(-1)).toMatchObject({ leg_kind: "hub", state: "open" });
   for (let round = 0; round < 6; round++) {
-    await watch();
+    await watchHub();
     await world.mineHub();
   }
-  expect((await slots()).at(-1)).toMatchObject({ leg_kind: "hub", state: "dead" });
-  const carried = async (): Promise<number> =>
+  expect((await hubLaneSlots()).at(-1)).toMatchObject({ leg_kind: "hub", state: "dead" });
+  const countCarried = async (): Promise<number> =>
     (await engine.pool.query("select from hub_executions where state = 'attested' and slot_id is not null"))
       .rows.length;
-  const before = await carried();
+  const before = await countCarried();
   expect(before).toBeGreaterThan(0);
   // A node that lags does not show the nonce as used in its final block yet.
   const final = async () => ({ executed: new Set<never>(), nonces: new Map<never, number>() });
-  await world.submit({ ...settling, hub: { ...settling.hub, final } });
-  expect(await carried()).toBe(before);
+  await world.submit({ ...settlementServices, hub: { ...settlementServices.hub, final } });
+  expect(await countCarried()).toBe(before);
   await untilSettled(agreed.requestId);
 });
 
 test("releases the payload of a former key's transaction, which no watcher replaces, to the current key", async () => {
   const { engine } = world;
-  const agreed = await world.filled();
-  await world.attest(settling);
+  const agreed = await world.makeFilled();
+  await world.attest(settlementServices);
   const { connection } = hubChain;
   const broadcast = async (): Promise<never> => {
     throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "unreachable" });
@@ -205,18 +210,18 @@ test("releases the payload of a former key's transaction, which no watcher repla
   const unreachable = { ...hubChain, connection: { ...connection, writer: { broadcast } } };
   const chains = createChainDirectory([...engine.services.chains.evmChains, unreachable]);
   const sendAsPayment: SettlementServices["sendAsPayment"] = async (call) =>
-    await sendSolverCall({ ...paying, chains }, unreachable, call);
-  await expect(world.submit({ ...settling, sendAsPayment })).rejects.toThrow("unreachable");
+    await sendSolverCall({ ...payingServices, chains }, unreachable, call);
+  await expect(world.submit({ ...settlementServices, sendAsPayment })).rejects.toThrow("unreachable");
   const current = rawKeySigner(`0x${"e7".repeat(32)}`);
-  const waits = async () => ({ kind: "waits", why: "not yet" }) as const;
+  const sendLater = async () => ({ kind: "waits", why: "not yet" }) as const;
   await world.submit({
-    ...settling,
+    ...settlementServices,
     signer: current,
-    formerSigners: [paying.signer],
-    sendAsPayment: waits,
+    formerSigners: [payingServices.signer],
+    sendAsPayment: sendLater,
   });
   expect(engine.events.of("hub_transaction_abandoned").at(-1)?.facts).toMatchObject({
-    sender: paying.signer.address,
+    sender: payingServices.signer.address,
     freed: 2,
   });
   await untilSettled(agreed.requestId);
@@ -225,10 +230,10 @@ test("releases the payload of a former key's transaction, which no watcher repla
 async function untilSettled(requestId: RequestId): Promise<void> {
   for (let round = 0; round < 12 && (await world.stateOf(requestId)).state !== "settled"; round++) {
     world.engine.clock.forward(120_000);
-    await world.attest(settling);
-    await world.submit(settling);
+    await world.attest(settlementServices);
+    await world.submit(settlementServices);
     await world.mineHub();
-    await watch();
+    await watchHub();
   }
   expect(await world.stateOf(requestId)).toMatchObject({ state: "settled" });
 }

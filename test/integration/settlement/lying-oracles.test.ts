@@ -12,11 +12,11 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 beforeEach(async () => {
   world.oracle.behave(honest);
-  ({ requestId } = await world.filled());
+  ({ requestId } = await world.makeFilled());
 });
 
 /** An oracle that changes the honest answer. */
-const changed =
+const answerWith =
   (change: (answer: Answer, path: string) => void): Behavior =>
   async (path, _body, answer) => {
     const json = structuredClone(await answer()) as Answer;
@@ -92,12 +92,12 @@ const lies: Readonly<Record<string, (answer: Answer, path: string) => void>> = {
 };
 
 test.for(Object.keys(lies))("rejects an oracle's answer with %s", async (lie) => {
-  world.oracle.behave(changed(lies[lie] ?? (() => undefined)));
-  const known = await world.executions();
+  world.oracle.behave(answerWith(lies[lie] ?? (() => undefined)));
+  const executionsBefore = await world.executions();
   await world.attest();
   await world.submit();
   expect(await world.stateOf(requestId)).toMatchObject({ state: "due", rejected: false });
-  expect(await world.executions()).toEqual(known);
+  expect(await world.executions()).toEqual(executionsBefore);
   expect(world.engine.events.of("oracle_lied").map(({ facts }) => facts["requestId"])).toContain(requestId);
   // A later honest answer is still accepted.
   world.oracle.behave(honest);
@@ -108,8 +108,8 @@ test("ignores any number of signatures by unknown signers", async () => {
   const strangers = ["d4", "e5", "f6"].map((byte) => rawKeySigner(`0x${byte.repeat(32)}`));
   const [signer] = world.signers;
   if (signer === undefined) throw new Error("no signer is configured");
-  const askingOneOracle = world.askingOnly(await world.startOracle([...strangers, signer]));
-  await world.attest(askingOneOracle);
+  const servicesOfOracle = world.servicesAsking(await world.startOracle([...strangers, signer]));
+  await world.attest(servicesOfOracle);
   expect((await world.stateOf(requestId)).state).toBe("due");
 });
 
@@ -117,8 +117,8 @@ test("combines extra signatures, including unknown ones and in any order, into a
   const stranger = rawKeySigner(`0x${"d4".repeat(32)}`);
   const [a, b, c] = world.signers;
   if (!a || !b || !c) throw new Error("expected three signers");
-  const askingOneOracle = world.askingOnly(await world.startOracle([stranger, c, a, b]));
-  await world.attest(askingOneOracle);
+  const servicesOfOracle = world.servicesAsking(await world.startOracle([stranger, c, a, b]));
+  await world.attest(servicesOfOracle);
   expect((await world.stateOf(requestId)).state).toBe("attested");
   await world.untilSettled(requestId);
 });
@@ -170,25 +170,25 @@ test("stores the reason of a rejection for the operator, and retries only hours 
 });
 
 test("queries the next oracle immediately if one is down, lies or refuses", async () => {
-  const good = await world.startOracle(world.signers.slice(1));
-  const [down, lying, no] = [
+  const honestOracle = await world.startOracle(world.signers.slice(1));
+  const [down, lying, refusing] = [
     await world.startOracle([]),
     await world.startOracle([]),
     await world.startOracle([]),
   ];
   await down.close();
-  no.behave(async () => ({ status: 400, json: { message: "no", code: "rejected" } }));
-  await world.attest(world.askingOnly(down, lying, no, good));
+  refusing.behave(async () => ({ status: 400, json: { message: "no", code: "rejected" } }));
+  await world.attest(world.servicesAsking(down, lying, refusing, honestOracle));
   expect((await world.stateOf(requestId)).state).toBe("attested");
   await world.untilSettled(requestId);
 });
 
 test("limits the time of an oracle whose answer never ends, and fills continue in the meantime", async () => {
   world.oracle.behave(() => new Promise(() => undefined));
-  const asking = world.attest();
-  const agreed = await world.filled();
+  const attesting = world.attest();
+  const agreed = await world.makeFilled();
   expect((await world.engine.status(agreed.requestId)).status).toBe("success");
-  await asking;
+  await attesting;
   expect(await world.stateOf(requestId)).toMatchObject({
     state: "due",
     reason: "no complete response within 2000 ms",

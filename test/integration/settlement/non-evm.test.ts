@@ -36,21 +36,21 @@ beforeAll(async () => {
   const client = createLocalClient(node);
   const solver = world.services.signer.address;
   await client.setBalance({ address: solver, value: 10n ** 20n });
-  const lower = (address: Hex) => address.toLowerCase() as Hex;
+  const toLowerHex = (address: Hex) => address.toLowerCase() as Hex;
   const description: AttestationHub = {
     name: localHub.name,
     rpcUrl: node.url,
     chainId: localHub.chainId,
-    hubAddress: lower(contracts.hub),
-    oracleAddress: lower(contracts.oracle),
-    oracleMultisigAddress: lower(contracts.oracleMultisig),
-    allocatorAddress: lower(contracts.allocator),
+    hubAddress: toLowerHex(contracts.hub),
+    oracleAddress: toLowerHex(contracts.oracle),
+    oracleMultisigAddress: toLowerHex(contracts.oracleMultisig),
+    allocatorAddress: toLowerHex(contracts.allocator),
     domain: { name: "Oracle", version: "1" },
     settlementKey: "payment",
     fillLeadSeconds: 60,
     finality: { kind: "depth", blocks: 2n, seconds: 0n },
   };
-  hub = connectHub(description, world.clock, lower(contracts.oracleMultisig));
+  hub = connectHub(description, world.clock, toLowerHex(contracts.oracleMultisig));
   oracle = await startFakeOracle([world.origin, world.destination].map(attestedChain), description, signers);
   const home = { name: SOLVER_CHAIN, vmType: "evm" } as Chain;
   services = {
@@ -80,10 +80,10 @@ function attestedChain({ chain, connection }: NonEvmTestChain): AttestedChain {
     name: chain.name,
     family,
     async depositsOf(transactionId) {
-      const found = await connection.arrivalsOf(parseTransaction(chain, transactionId) ?? "0x");
-      if (found.kind !== "final") throw new Error("not final");
-      return found.deposits.map(({ id, depositor, depository, currency, amount }) => ({
-        place: "0",
+      const arrivals = await connection.arrivalsOf(parseTransaction(chain, transactionId) ?? "0x");
+      if (arrivals.kind !== "final") throw new Error("not final");
+      return arrivals.deposits.map(({ id, depositor, depository, currency, amount }) => ({
+        index: "0",
         depository: decodeAddress(family, depository ?? chain.depository),
         depositId: id ?? (`0x${"00".repeat(32)}` as const),
         depositor: decodeAddress(family, depositor),
@@ -126,12 +126,12 @@ test("queries oracles about a fill between two families in their formats, and se
   await untilSettled(agreed.requestId);
   expect(await solverHubBalance()).toBe(100_000n);
   const [payment = "0x"] = world.paymentsOf(agreed, world.destination);
-  const [aboutDeposit, aboutFill] = oracle.requests;
-  expect(aboutDeposit?.body).toMatchObject({
+  const [depositRequest, fillRequest] = oracle.requests;
+  expect(depositRequest?.body).toMatchObject({
     chainId: "alpha",
     transactionId: formatTransactionId(world.origin.chain, deposit),
   });
-  expect(aboutFill?.body).toMatchObject({
+  expect(fillRequest?.body).toMatchObject({
     fill: { transactionId: formatTransactionId(world.destination.chain, payment) },
     order: {
       inputs: [{ payment: { currency: "1".repeat(32) } }],
@@ -161,7 +161,7 @@ test("settles refunds, but queries no oracle about refunds of deposits without a
   world.origin.network.deposit({ from: user, currency: origin.currency, amount: 5_000n, nonce: 7n });
   await world.round();
   world.clock.forward(3_700_000);
-  for (let more = 0; more < 10; more++) await world.round();
+  for (let round = 0; round < 10; round++) await world.round();
   expect(world.origin.network.received(user, origin.currency)).toBe(4_990n);
   await attestDue(services, new AbortController().signal);
   expect(oracle.requests).toHaveLength(requestsBefore);

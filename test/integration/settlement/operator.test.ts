@@ -24,7 +24,7 @@ afterAll(async () => await world.stop());
 
 test("reports to the operator whether a payment is due, attested or settled, why it waits, and since when", async () => {
   const sql = sqlOn(world.engine.pool);
-  const agreed = await world.filled();
+  const agreed = await world.makeFilled();
   const readSettlement = async () => (await settlementOf(sql, agreed.requestId))?.[0];
   const metrics = createMetrics("test");
   settlementGauges(metrics.registry, world.services.settlement, world.engine.clock);
@@ -76,7 +76,7 @@ test("reports to the operator whether a payment is due, attested or settled, why
 });
 
 test("reports a payment that no oracle can attest, without querying oracles", async () => {
-  const agreed = await world.filled();
+  const agreed = await world.makeFilled();
   await world.engine.pool.query("update deposits set order_id = $2 where request_id = $1", [
     agreed.requestId,
     `0x${"12".repeat(32)}`,

@@ -43,33 +43,33 @@ const aCall = (callId: string): AccountCall => ({
 
 const policy = { ...settlementPolicy, intervalMs: 10 };
 
-function alive(): PayCallServices {
+function payServices(): PayCallServices {
   return { ...world.services, settlementPolicy: policy };
 }
 
-function pay(call: AccountCall, by = alive(), on: CalledChain = world.services.hub.lane) {
-  return payCall(by, on, world.services.signer, call);
+function pay(call: AccountCall, services = payServices(), chain: CalledChain = world.services.hub.lane) {
+  return payCall(services, chain, world.services.signer, call);
 }
 
-const nonces = async (): Promise<number> =>
+const usedNonces = async (): Promise<number> =>
   await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
 
 /** Crashes commands at one moment after another until one completes. */
-async function deathsOfOnePass(pass: number): Promise<string[]> {
+async function crashesInOnePass(pass: number): Promise<string[]> {
   const crashes: string[] = [];
   for (let crashAt = 0; ; crashAt++) {
-    const before = await nonces();
+    const before = await usedNonces();
     const call = aCall(`record ${pass} ${crashAt}`);
     const crashing = crashingServices(world.engine.services, crashAt);
     const { lane } = world.services.hub;
-    const [any] = world.engine.services.chains.evmChains;
-    if (any === undefined) throw new Error("no chain is configured");
+    const [anyChain] = world.engine.services.chains.evmChains;
+    if (anyChain === undefined) throw new Error("no chain is configured");
     const { connection } = crashing.crashingChain({
-      ...any,
-      chain: { ...any.chain, id: -1 },
-      connection: { ...any.connection, ...lane.connection },
+      ...anyChain,
+      chain: { ...anyChain.chain, id: -1 },
+      connection: { ...anyChain.connection, ...lane.connection },
     });
-    const services = { ...alive(), uow: crashing.uow, reads: crashing.reads };
+    const services = { ...payServices(), uow: crashing.uow, reads: crashing.reads };
     await payCall(services, { ...lane, connection }, crashing.signer, call).catch((error: unknown) => {
       if (!crashing.hasCrashed() || !isCrash(error)) throw error;
     });
@@ -77,7 +77,7 @@ async function deathsOfOnePass(pass: number): Promise<string[]> {
     const txHash = await pay(call);
     const { to } = await world.hubClient.getTransaction({ hash: txHash });
     expect(to, moment).toBe(call.to);
-    expect((await nonces()) - before, moment).toBe(1);
+    expect((await usedNonces()) - before, moment).toBe(1);
     if (!crashing.hasCrashed()) return crashes;
     crashes.push(moment);
   }
@@ -97,23 +97,23 @@ test("after a crash at any step, the next command continues the same transaction
   ]);
   // Blocks are mined at any time, so a pass can miss a step.
   for (let pass = 0; missing.size > 0 && pass < 6; pass++)
-    for (const moment of await deathsOfOnePass(pass)) missing.delete(moment);
+    for (const moment of await crashesInOnePass(pass)) missing.delete(moment);
   expect([...missing]).toEqual([]);
 }, 300_000);
 
 test("two concurrent commands make one transaction", async () => {
-  const before = await nonces();
+  const before = await usedNonces();
   const call = aCall("execute once");
-  const [first, other] = await Promise.all([pay(call), pay(call)]);
-  expect(first).toBe(other);
-  expect((await nonces()) - before).toBe(1);
+  const [first, second] = await Promise.all([pay(call), pay(call)]);
+  expect(first).toBe(second);
+  expect((await usedNonces()) - before).toBe(1);
 });
 
 test("a call that is not mined is sent again with higher fees", async () => {
   isMining = false;
   await mining;
   const call = aCall("execute slowly");
-  const paid = pay(call);
+  const payment = pay(call);
   const attempts = async () => {
     const { rows } = await world.engine.pool.query<{ fee: string }>(
       "select a.max_fee_per_gas::text as fee from attempts a join slots s on s.id = a.slot_id where s.leg_id = $1 order by a.n",
@@ -127,5 +127,5 @@ test("a call that is not mined is sent again with higher fees", async () => {
   isMining = true;
   const [first = 0n, second = 0n] = await attempts();
   expect(second).toBeGreaterThan((first * 112n) / 100n);
-  expect((await world.hubClient.getTransactionReceipt({ hash: await paid })).status).toBe("success");
+  expect((await world.hubClient.getTransactionReceipt({ hash: await payment })).status).toBe("success");
 });

@@ -30,14 +30,14 @@ test("a contract recomputes the hash of a signed request and recovers the solver
   const solver = rawKeySigner(localAccount("solver").privateKey);
   const terms = someTerms({ user: `0x${"a1".repeat(20)}`, recipient: `0x${"b2".repeat(20)}` });
   const reads = { request: async () => ({ terms }) } as unknown as Reads;
-  const signed = await createRequestSignature({
+  const signedRequest = await createRequestSignature({
     reads,
     orderSigner: keyOrderSigner(solver),
     chains: noChains,
   })(terms.requestId, "v1");
-  if (signed === undefined || contractAddress == null)
+  if (signedRequest === undefined || contractAddress == null)
     throw new Error("expected a signed request and a deployed contract");
-  const { facts, signature } = signed;
+  const { facts, signature } = signedRequest;
   const signerOf = async (originAmount: bigint): Promise<Hex> =>
     await client.readContract({
       abi: requestAttestationVerifierAbi,

@@ -39,10 +39,10 @@ export interface SettlementWorld {
   readonly signers: readonly Signer[];
   readonly oracle: FakeOracle;
   /** A request whose fill is final. */
-  filled(): Promise<QuotedRequest>;
-  refunded(): Promise<QuotedRequest>;
-  attest(by?: SettlementServices): Promise<void>;
-  submit(by?: SettlementServices): Promise<void>;
+  makeFilled(): Promise<QuotedRequest>;
+  makeRefunded(): Promise<QuotedRequest>;
+  attest(services?: SettlementServices): Promise<void>;
+  submit(services?: SettlementServices): Promise<void>;
   mineHub(blocks?: number): Promise<void>;
   /** Services whose broadcasts to the hub fail. */
   unreachable(): SettlementServices;
@@ -53,7 +53,7 @@ export interface SettlementWorld {
   /** The solver's balance on the hub in the usual origin currency. */
   solverOnHub(): Promise<bigint>;
   startOracle(signers: readonly Signer[]): Promise<FakeOracle>;
-  askingOnly(...oracles: readonly FakeOracle[]): SettlementServices;
+  servicesAsking(...oracles: readonly FakeOracle[]): SettlementServices;
   stop(): Promise<void>;
 }
 
@@ -79,22 +79,26 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
     fillLeadSeconds: 60,
     finality: { kind: "depth", blocks: 2n, seconds: 0n },
   };
-  const opened: FakeOracle[] = [];
-  const startOracle = async (by: readonly Signer[]): Promise<FakeOracle> => {
-    const started = await startFakeOracle([engine.origin, engine.destination].map(attestedChain), hub, by);
-    opened.push(started);
-    return started;
+  const openedOracles: FakeOracle[] = [];
+  const startOracle = async (oracleSigners: readonly Signer[]): Promise<FakeOracle> => {
+    const fakeOracle = await startFakeOracle(
+      [engine.origin, engine.destination].map(attestedChain),
+      hub,
+      oracleSigners,
+    );
+    openedOracles.push(fakeOracle);
+    return fakeOracle;
   };
   const oracle = await startOracle(signers.slice(0, 2));
   const chain: HubChain = connectHub(hub, engine.clock, lower(contracts.oracleMultisig));
-  const asking = (...oracles: readonly FakeOracle[]): SettlementServices => ({
+  const servicesFor = (...oracles: readonly FakeOracle[]): SettlementServices => ({
     ...engine.services,
     hub: chain,
     oracles: oracles.map(({ url }) => createHttpOracle({ url, apiKey: "key" }, { timeoutMs: 2_000 })),
     settlement: settlementReads(sqlOn(engine.pool)),
     settlementPolicy,
   });
-  const services = asking(oracle);
+  const services = servicesFor(oracle);
   const mineHub = async (blocks = 1): Promise<void> => await hubClient.mine({ blocks });
   const stateOf: SettlementWorld["stateOf"] = async (requestId) => {
     const { rows } = await engine.pool.query<{ state: string; reason: string | null; rejected: boolean }>(
@@ -111,7 +115,7 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
     signers,
     oracle,
     startOracle,
-    askingOnly: asking,
+    servicesAsking: servicesFor,
     mineHub,
     stateOf,
     unreachable() {
@@ -125,13 +129,13 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
       const connection = { ...chain.lane.connection, writer: { broadcast } };
       return { ...services, hub: { ...chain, lane: { ...chain.lane, connection } } };
     },
-    async filled() {
+    async makeFilled() {
       const agreed = await engine.quote({ recipient: engine.anAddress() });
       await engine.pay(agreed);
       await engine.untilFinal(agreed.requestId);
       return agreed;
     },
-    async refunded() {
+    async makeRefunded() {
       const agreed = await engine.quote({
         refundTo: engine.anAddress(),
         referrer: "debug-force-refund",
@@ -140,11 +144,11 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
       await engine.untilFinal(agreed.requestId);
       return agreed;
     },
-    async attest(by = services) {
-      await attestDue(by, new AbortController().signal);
+    async attest(settler = services) {
+      await attestDue(settler, new AbortController().signal);
     },
-    async submit(by = services) {
-      await submitExecutions(by);
+    async submit(settler = services) {
+      await submitExecutions(settler);
     },
     async untilSettled(requestId) {
       for (let round = 0; round < 25; round++) {
@@ -163,17 +167,17 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
       return rows;
     },
     async solverOnHub() {
-      const at = (name: string) => ({ name, vmType: "ethereum-vm" }) as const;
+      const chainRef = (name: string) => ({ name, vmType: "ethereum-vm" }) as const;
       const home = engine.services.quotePolicy.solverChainName;
       return await chain.balance(
-        hubAlias(at(home), engine.solver.address),
-        hubTokenId(at(engine.origin.chain.name), engine.usdc),
+        hubAlias(chainRef(home), engine.solver.address),
+        hubTokenId(chainRef(engine.origin.chain.name), engine.usdc),
         "latest",
       );
     },
     async stop() {
       await chain.close();
-      await Promise.all(opened.map(async (resource) => await resource.close()));
+      await Promise.all(openedOracles.map(async (resource) => await resource.close()));
       await Promise.all([node.stop(), engine.stop()]);
     },
   };

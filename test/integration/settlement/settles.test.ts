@@ -16,7 +16,7 @@ afterAll(async () => await world.stop());
 
 test("attests a final fill, executes it on the hub and credits the deposit to the solver", async () => {
   const before = await world.solverOnHub();
-  const agreed = await world.filled();
+  const agreed = await world.makeFilled();
   expect((await world.stateOf(agreed.requestId)).state).toBe("none");
   await world.attest();
   expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
@@ -41,7 +41,7 @@ test("lists the solver's balances on the hub and in the depositories by chain an
   const { chains, quotePolicy } = world.engine.services;
   const { origin, usdc, solver } = world.engine;
   const home = { address: solver.address, chainName: quotePolicy.solverChainName };
-  const agreed = await world.filled();
+  const agreed = await world.makeFilled();
   const before = await world.solverOnHub();
   await world.untilSettled(agreed.requestId);
   const onHub = await hubBalances(chains, world.services.hub, home);
@@ -54,7 +54,7 @@ test("lists the solver's balances on the hub and in the depositories by chain an
 });
 
 test("a fill's metric reports the time from the detection of the deposit to the block of the fill", async () => {
-  const agreed = await world.filled();
+  const agreed = await world.makeFilled();
   const [fill] = world.engine.events
     .of("fill_mined")
     .filter(({ facts }) => facts["requestId"] === agreed.requestId);
@@ -68,18 +68,21 @@ test("a fill's metric reports the time from the detection of the deposit to the 
 
 test("settles a refund of the agreed deposit by crediting the deposit to the solver", async () => {
   const before = await world.solverOnHub();
-  const agreed = await world.refunded();
+  const agreed = await world.makeRefunded();
   await world.untilSettled(agreed.requestId);
   expect(await world.solverOnHub()).toBe(before + agreed.terms.origin.amount);
 });
 
 test("fills and settles an order of a former solver key while that key is configured to sign", async () => {
   const { engine, services } = world;
-  const former = rawKeySigner(`0x${"f0".repeat(32)}`);
-  const agreed = await engine.quote({ recipient: engine.anAddress() }, undefined, { solver: former.address });
-  const keeping = { ...services, formerSigners: [former] };
+  const formerSigner = rawKeySigner(`0x${"f0".repeat(32)}`);
+  const agreed = await engine.quote({ recipient: engine.anAddress() }, undefined, {
+    solver: formerSigner.address,
+  });
+  const withFormerKey = { ...services, formerSigners: [formerSigner] };
   await engine.pay(agreed);
-  for (let round = 0; round < 6; round++) await engine.round({ ...engine.services, formerSigners: [former] });
+  for (let round = 0; round < 6; round++)
+    await engine.round({ ...engine.services, formerSigners: [formerSigner] });
   expect(await engine.status(agreed.requestId)).toMatchObject({ status: "success", final: true });
 
   await world.attest();
@@ -88,10 +91,12 @@ test("fills and settles an order of a former solver key while that key is config
     reason: expect.stringContaining("SOLVER_FORMER_KEYS"),
   });
   engine.clock.forward(7 * 86_400_000);
-  await world.attest(keeping);
+  await world.attest(withFormerKey);
   expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
   const { orderSignature } = world.oracle.requests.at(-1)?.body ?? {};
-  expect(recoverSigner(messageDigest(agreed.terms.orderId), orderSignature ?? "0x")).toBe(former.address);
+  expect(recoverSigner(messageDigest(agreed.terms.orderId), orderSignature ?? "0x")).toBe(
+    formerSigner.address,
+  );
 });
 
 test.for([
@@ -108,34 +113,36 @@ test.for([
       refundTo: engine.anAddress(),
       ...ask,
     });
-    const former = origin.chain.contracts.depository;
+    const formerDepository = origin.chain.contracts.depository;
     const depository = engine.anAddress();
-    const bytecode = (await origin.client.getCode({ address: former })) ?? "0x";
+    const bytecode = (await origin.client.getCode({ address: formerDepository })) ?? "0x";
     await origin.client.setCode({ address: depository, bytecode });
-    const contracts = { ...origin.chain.contracts, depository, formerDepositories: [former] };
+    const contracts = { ...origin.chain.contracts, depository, formerDepositories: [formerDepository] };
     const chain = { ...origin.chain, contracts };
     const transport = createRpcTransport({ url: chain.rpcUrl });
     const reader = createChainReader(chain, transport, { attestation: {} });
     const { connection } = origin.connected;
     const connected = { ...origin.connected, chain, connection: { ...connection, reader } };
     const chains = createChainDirectory([connected, destination.connected]);
-    const replaced = { ...engine.services, chains };
-    const attesting = [attestedChain({ ...origin, chain, connected }), attestedChain(destination)];
-    const oracle = await startFakeOracle(attesting, world.hub, world.signers.slice(0, 2));
+    const withNewDepository = { ...engine.services, chains };
+    const attestedChains = [attestedChain({ ...origin, chain, connected }), attestedChain(destination)];
+    const oracle = await startFakeOracle(attestedChains, world.hub, world.signers.slice(0, 2));
     try {
       const txHash = await engine.pay(agreed);
       await origin.mine();
-      if (isHinted) await indexTransaction(replaced, { chainId: chain.id, txHash });
-      else await engine.watch(origin, replaced);
-      expect(await engine.depositsOf(agreed.requestId)).toMatchObject([{ txHash, depository: former }]);
+      if (isHinted) await indexTransaction(withNewDepository, { chainId: chain.id, txHash });
+      else await engine.watch(origin, withNewDepository);
+      expect(await engine.depositsOf(agreed.requestId)).toMatchObject([
+        { txHash, depository: formerDepository },
+      ]);
       expect(await engine.status(agreed.requestId)).toMatchObject({
         status: "pending",
         fundsAt: "depository",
       });
-      for (let round = 0; round < 6; round++) await engine.round(replaced);
+      for (let round = 0; round < 6; round++) await engine.round(withNewDepository);
       expect(await engine.status(agreed.requestId)).toMatchObject({ status, final: true });
 
-      const settling = { ...services, oracles: world.askingOnly(oracle).oracles, chains };
+      const settling = { ...services, oracles: world.servicesAsking(oracle).oracles, chains };
       for (let round = 0; round < 6; round++) {
         await world.attest(settling);
         await world.submit(settling);
@@ -152,19 +159,19 @@ test.for([
 
 test("several payments share one transaction, with deposits before the payments from them", async () => {
   const before = await world.solverOnHub();
-  const agreed = [await world.filled(), await world.filled(), await world.filled()];
+  const requests = [await world.makeFilled(), await world.makeFilled(), await world.makeFilled()];
   const sentBefore = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
-  for (const { requestId } of agreed) await world.untilSettled(requestId);
-  expect(await world.solverOnHub()).toBe(before + 3n * (agreed[0]?.terms.origin.amount ?? 0n));
+  for (const { requestId } of requests) await world.untilSettled(requestId);
+  expect(await world.solverOnHub()).toBe(before + 3n * (requests[0]?.terms.origin.amount ?? 0n));
   expect(await world.hubClient.getTransactionCount({ address: world.engine.solver.address })).toBe(
     sentBefore + 1,
   );
 });
 
 test("running every settlement step again changes nothing", async () => {
-  const agreed = await world.filled();
+  const agreed = await world.makeFilled();
   await world.untilSettled(agreed.requestId);
-  const [owned, executions, requests] = [
+  const [balanceBefore, executions, requests] = [
     await world.solverOnHub(),
     await world.executions(),
     world.oracle.requests.length,
@@ -175,7 +182,7 @@ test("running every settlement step again changes nothing", async () => {
     await world.submit();
     await world.mineHub(3);
   }
-  expect(await world.solverOnHub()).toBe(owned);
+  expect(await world.solverOnHub()).toBe(balanceBefore);
   expect(await world.executions()).toEqual(executions);
   expect(world.oracle.requests).toHaveLength(requests);
 });

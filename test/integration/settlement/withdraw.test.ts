@@ -20,13 +20,13 @@ beforeEach(async () => {
 });
 
 test("pays a hub balance out of the depository, and burns it on the hub", async () => {
-  const owned = await world.solverOnHub();
+  const balanceBefore = await world.solverOnHub();
   const order = world.order({ amount: 5_000_000n });
   const { progress, steps } = await world.withdraw(order);
   expect(progress).toEqual({ kind: "done", outcome: "executed" });
   expect(await world.balance(order.recipient)).toBe(5_000_000n);
-  expect(await world.solverOnHub()).toBe(owned - 5_000_000n);
-  expect(await world.onHub(order)).toBe(0n);
+  expect(await world.solverOnHub()).toBe(balanceBefore - 5_000_000n);
+  expect(await world.reservedOnHub(order)).toBe(0n);
   expect(steps).toEqual([
     "ordered",
     "initiated: signed by 2 oracles",
@@ -42,23 +42,23 @@ test("pays a hub balance out of the depository, and burns it on the hub", async 
 test("repeating a completed withdrawal with the same nonce changes nothing, and reports the result", async () => {
   const order = world.order({ amount: 1_000_000n });
   await world.withdraw(order);
-  const [owned, paid] = [await world.solverOnHub(), await world.balance(order.recipient)];
-  const again = await world.withdraw(order);
-  expect(again).toEqual({ progress: { kind: "done", outcome: "executed" }, steps: ["ordered"] });
-  expect([await world.solverOnHub(), await world.balance(order.recipient)]).toEqual([owned, paid]);
+  const [balanceBefore, paid] = [await world.solverOnHub(), await world.balance(order.recipient)];
+  const repeated = await world.withdraw(order);
+  expect(repeated).toEqual({ progress: { kind: "done", outcome: "executed" }, steps: ["ordered"] });
+  expect([await world.solverOnHub(), await world.balance(order.recipient)]).toEqual([balanceBefore, paid]);
 });
 
 test("a payload that expires before its execution is never executed, and its amount is returned on the hub", async () => {
-  const owned = await world.solverOnHub();
+  const balanceBefore = await world.solverOnHub();
   const order = world.order({ amount: 2_000_000n });
   world.setAllocatorDown(true);
   await expect(world.withdraw(order)).rejects.toThrow("unreachable");
   world.setAllocatorDown(false);
-  await world.chainTimePasses(3_601);
+  await world.passChainTime(3_601);
   const { progress } = await world.withdraw(order);
   expect(progress).toEqual({ kind: "done", outcome: "expired" });
   expect(await world.balance(order.recipient)).toBe(0n);
-  expect(await world.solverOnHub()).toBe(owned);
+  expect(await world.solverOnHub()).toBe(balanceBefore);
 });
 
 test("no second payload is signed for a nonce, neither for another amount nor if the hub has recorded another payload", async () => {
@@ -69,23 +69,23 @@ test("no second payload is signed for a nonce, neither for another amount nor if
   await expect(world.withdraw({ ...order, amount: 2_000_000n })).rejects.toThrow("--nonce belongs to");
   // Simulates that the database lost the payload after the hub recorded it.
   await world.forgetPayload(order);
-  const signed = world.signed();
+  const signed = world.signedCount();
   await expect(world.withdraw(order)).rejects.toThrow("already recorded another payload");
-  expect(world.signed()).toBe(signed);
+  expect(world.signedCount()).toBe(signed);
   expect(await world.balance(order.recipient)).toBe(0n);
 });
 
 test("a payload is not signed before its record is final on the hub", async () => {
   const order = world.order({ amount: 1_000_000n });
-  world.hubMines(false);
+  world.setHubMining(false);
   const waiting = await world.withdraw(order, 1_500);
   expect(waiting.progress).toMatchObject({ kind: "waits" });
-  world.hubMines(true);
+  world.setHubMining(true);
   world.delayFinality(true);
-  const signed = world.signed();
+  const signed = world.signedCount();
   const { progress } = await world.withdraw(order, 1_500);
   expect(progress).toMatchObject({ kind: "waits" });
-  expect(world.signed()).toBe(signed);
+  expect(world.signedCount()).toBe(signed);
   world.delayFinality(false);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
@@ -94,66 +94,66 @@ test("after a crash at any step, a repeated withdrawal with the same nonce pays 
   const steps = ["submit", "record", "sign", "execute", "addExecutions", "choosePayload", "close"];
   for (const step of steps)
     for (const when of ["before", "after"] as const) {
-      const owned = await world.solverOnHub();
+      const balanceBefore = await world.solverOnHub();
       const order = world.order({ amount: 3_000_000n });
       await expect(world.withdraw(order, 30_000, { step, when }), `${when} ${step}`).rejects.toThrow("died");
       const { progress } = await world.withdraw(order);
       expect(progress, `${when} ${step}`).toEqual({ kind: "done", outcome: "executed" });
       expect(await world.balance(order.recipient), `${when} ${step}`).toBe(3_000_000n);
-      expect(await world.solverOnHub(), `${when} ${step}`).toBe(owned - 3_000_000n);
+      expect(await world.solverOnHub(), `${when} ${step}`).toBe(balanceBefore - 3_000_000n);
     }
 }, 300_000);
 
 test("two operators that make the same withdrawal concurrently pay it once", async () => {
-  const owned = await world.solverOnHub();
+  const balanceBefore = await world.solverOnHub();
   const order = world.order({ amount: 4_000_000n });
   // One of them may fail because the allocator's nonce is used; its operator then repeats the withdrawal.
   await Promise.allSettled([world.withdraw(order), world.withdraw(order)]);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
   expect(await world.balance(order.recipient)).toBe(4_000_000n);
-  expect(await world.solverOnHub()).toBe(owned - 4_000_000n);
+  expect(await world.solverOnHub()).toBe(balanceBefore - 4_000_000n);
 });
 
 test("moves nothing with signatures for another withdrawal or too few signatures", async () => {
   const order = world.order({ amount: 1_000_000n });
   for (const lie of ["fewSignatures", "anotherAmount"] as const) {
-    world.lie(lie);
+    world.setLie(lie);
     // The first request may take a second on a busy machine.
     const { progress } = await world.withdraw(order, 1_500);
     expect(progress, lie).toMatchObject({ kind: "waits" });
-    expect(await world.onHub(order), lie).toBe(0n);
+    expect(await world.reservedOnHub(order), lie).toBe(0n);
   }
-  world.lie(undefined);
+  world.setLie(undefined);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
 test("a used nonce with another recipient or currency starts no second withdrawal", async () => {
   const order = world.order({ amount: 1_000_000n });
   await world.withdraw(order);
-  const owned = await world.solverOnHub();
+  const balanceBefore = await world.solverOnHub();
   const { recipient } = world.order({ amount: 1n });
   const options = `--amount 1 --currency ${order.currency} --chain ${order.chainName} --recipient ${order.recipient}`;
   for (const change of [{ recipient }, { currency: NATIVE_CURRENCY }])
     await expect(world.withdraw({ ...order, ...change })).rejects.toThrow(
       `--nonce belongs to another withdrawal: use its options (${options}), or another nonce`,
     );
-  expect(await world.solverOnHub()).toBe(owned);
+  expect(await world.solverOnHub()).toBe(balanceBefore);
   expect(await world.balance(recipient)).toBe(0n);
 });
 
 test("only one of two concurrent orders with one nonce is executed", async () => {
   const order = world.order({ amount: 1_000_000n });
-  const other = { ...order, recipient: world.order({ amount: 1n }).recipient };
-  await Promise.allSettled([world.withdraw(order), world.withdraw(other)]);
-  const paid = [await world.balance(order.recipient), await world.balance(other.recipient)];
+  const otherOrder = { ...order, recipient: world.order({ amount: 1n }).recipient };
+  await Promise.allSettled([world.withdraw(order), world.withdraw(otherOrder)]);
+  const paid = [await world.balance(order.recipient), await world.balance(otherOrder.recipient)];
   expect(paid.toSorted()).toEqual([0n, 1_000_000n]);
 });
 
 test("a withdrawal above the solver's hub balance is refused with both amounts, before anything is stored", async () => {
-  const owned = await world.solverOnHub();
-  const order = world.order({ amount: owned + 1n });
+  const balance = await world.solverOnHub();
+  const order = world.order({ amount: balance + 1n });
   await expect(world.withdraw(order)).rejects.toThrow(
-    `--amount ${formatAmount(owned + 1n, 6)} USDC exceeds the solver's final balance on the hub, ${formatAmount(owned, 6)} USDC`,
+    `--amount ${formatAmount(balance + 1n, 6)} USDC exceeds the solver's final balance on the hub, ${formatAmount(balance, 6)} USDC`,
   );
   expect(await world.isStored(order)).toBe(false);
 });
@@ -171,16 +171,16 @@ test("a hub balance that is not final cannot be withdrawn yet; a started withdra
 });
 
 test("moves nothing with a key that is not the allocator of the depository or of the hub", async () => {
-  const owned = await world.solverOnHub();
+  const balanceBefore = await world.solverOnHub();
   const order = world.order({ amount: 1_000_000n });
-  world.allocatorKey(`0x${"d4".repeat(32)}`);
+  world.setAllocatorKey(`0x${"d4".repeat(32)}`);
   await expect(world.withdraw(order)).rejects.toThrow(", the allocator of the depository on");
-  world.allocatorKey(undefined);
+  world.setAllocatorKey(undefined);
   await world.revokeAllocatorRole(true);
   await expect(world.withdraw(order)).rejects.toThrow("is not an allocator of the Allocator contract");
   await world.revokeAllocatorRole(false);
   expect(await world.isStored(order)).toBe(false);
-  expect(await world.solverOnHub()).toBe(owned);
+  expect(await world.solverOnHub()).toBe(balanceBefore);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 

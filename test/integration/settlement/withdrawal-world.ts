@@ -39,30 +39,30 @@ export interface WithdrawalWorld {
   /** Settles a fill. Then the solver has a hub balance and the depository has the funds. */
   earn(): Promise<void>;
   order(change: { amount: bigint }): WithdrawalOrder;
-  /** Proceeds as far as possible within the time. `death` crashes it at a step. */
+  /** Proceeds as far as possible within `withinMs`. `crash` names the step at which the process crashes. */
   withdraw(
     order: WithdrawalOrder,
     withinMs?: number,
-    death?: { readonly step: string; readonly when: "before" | "after" },
+    crash?: { readonly step: string; readonly when: "before" | "after" },
   ): Promise<{ progress: Progress; steps: string[] }>;
   solverOnHub(): Promise<bigint>;
   /** The balance of a withdrawal's address on the hub. */
-  onHub(order: WithdrawalOrder): Promise<bigint>;
+  reservedOnHub(order: WithdrawalOrder): Promise<bigint>;
   balance(holder: Address): Promise<bigint>;
   /** While it is down, the allocator's transactions to the depository fail before they are sent. */
   setAllocatorDown(isDown: boolean): void;
-  chainTimePasses(seconds: number): Promise<void>;
+  passChainTime(seconds: number): Promise<void>;
   forgetPayload(order: WithdrawalOrder): Promise<void>;
   /** How many payloads were signed so far. */
-  signed(): number;
-  hubMines(mines: boolean): void;
+  signedCount(): number;
+  setHubMining(mines: boolean): void;
   /** While it is delayed, no new block becomes final on the hub. */
   delayFinality(isDelayed: boolean): void;
-  lie(lie: Lie): void;
+  setLie(lie: Lie): void;
   /** Replaces the oracles' answers about the outcome of a payload. */
   setOracleAnswer(behavior: Behavior): void;
   /** Sets the key of the allocator's account. Undefined restores the key that the contracts know. */
-  allocatorKey(privateKey: Hex | undefined): void;
+  setAllocatorKey(privateKey: Hex | undefined): void;
   /** While it is revoked, the hub's Allocator grants its role to no account. */
   revokeAllocatorRole(isRevoked: boolean): Promise<void>;
   isStored(order: WithdrawalOrder): Promise<boolean>;
@@ -73,12 +73,12 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   const world = await startSettlementWorld();
   const { engine, hub } = world;
   const { origin } = engine;
-  const at = (name: string) => ({ name, vmType: "ethereum-vm" }) as const;
+  const chainRef = (name: string) => ({ name, vmType: "ethereum-vm" }) as const;
   const home = engine.services.quotePolicy.solverChainName;
-  const ownerAlias = hubAlias(at(home), engine.solver.address);
-  const tokenId = hubTokenId(at(origin.chain.name), engine.usdc);
+  const ownerAlias = hubAlias(chainRef(home), engine.solver.address);
+  const tokenId = hubTokenId(chainRef(origin.chain.name), engine.usdc);
   const addressOf = (order: Pick<WithdrawalOrder, "recipient" | "nonce">): Address =>
-    withdrawalAddress(at(origin.chain.name), {
+    withdrawalAddress(chainRef(origin.chain.name), {
       depository: origin.chain.contracts.depository,
       currency: engine.usdc,
       recipient: order.recipient,
@@ -199,9 +199,9 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     }
     return undefined;
   };
-  const attested = [origin, engine.destination].map(attestedChain);
-  const quorum = await startFakeOracle(attested, hub, world.signers.slice(0, 2), routes);
-  const alone = await startFakeOracle(attested, hub, world.signers.slice(0, 1), routes);
+  const attestedChains = [origin, engine.destination].map(attestedChain);
+  const quorum = await startFakeOracle(attestedChains, hub, world.signers.slice(0, 2), routes);
+  const singleSigner = await startFakeOracle(attestedChains, hub, world.signers.slice(0, 1), routes);
   quorum.behave(async (path, body, answer) =>
     path.includes("depository-withdrawals")
       ? await oracleBehavior(path, body, answer)
@@ -211,10 +211,10 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   const payoutsOf = (privateKey: Hex): ReturnType<typeof connectPayouts> =>
     connectPayouts(world.services, world.services.hub, origin.chain, rawKeySigner(privateKey));
   const payouts = payoutsOf(allocator.privateKey);
-  let stranger: typeof payouts | undefined;
-  const steered: Payouts = {
+  let replacedPayouts: typeof payouts | undefined;
+  const steeredPayouts: Payouts = {
     ...payouts,
-    readAccess: async () => await (stranger ?? payouts).readAccess(),
+    readAccess: async () => await (replacedPayouts ?? payouts).readAccess(),
     sign: async (request) => {
       signed++;
       return await payouts.sign(request);
@@ -231,14 +231,14 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     settlementPolicy: { ...world.services.settlementPolicy, intervalMs: 50 },
     hub: {
       ...world.services.hub,
-      balance: async (owner, token, at) =>
-        at === "final" && isDelayed ? 0n : await world.services.hub.balance(owner, token, at),
+      balance: async (owner, token, blockTag) =>
+        blockTag === "final" && isDelayed ? 0n : await world.services.hub.balance(owner, token, blockTag),
     },
-    oracles: [lie === "fewSignatures" ? alone : quorum].map(({ url }) =>
+    oracles: [lie === "fewSignatures" ? singleSigner : quorum].map(({ url }) =>
       createHttpOracle({ url, apiKey: undefined }, { timeoutMs: 2_000 }),
     ),
     withdrawals: withdrawalStore(sqlOn(engine.pool)),
-    payouts: steered,
+    payouts: steeredPayouts,
     solverChainName: home,
     payloadLifetimeSeconds: 3_600,
   });
@@ -253,7 +253,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
 
   return {
     async earn() {
-      const agreed = await world.filled();
+      const agreed = await world.makeFilled();
       await world.untilSettled(agreed.requestId);
     },
     order: ({ amount }) => ({
@@ -264,20 +264,20 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
       recipient: engine.anAddress(),
       nonce: `0x${randomBytes(32).toString("hex")}`,
     }),
-    async withdraw(order, withinMs = 20_000, death) {
+    async withdraw(order, withinMs = 20_000, crash) {
       const steps: string[] = [];
-      const crashing = death === undefined ? services() : crashingAt(services(), death);
-      const tell = (step: string): void => void steps.push(step);
-      const progress = await withdraw(crashing, order, tell, AbortSignal.timeout(withinMs));
+      const withdrawalServices = crash === undefined ? services() : crashAt(services(), crash);
+      const noteStep = (step: string): void => void steps.push(step);
+      const progress = await withdraw(withdrawalServices, order, noteStep, AbortSignal.timeout(withinMs));
       return { progress, steps };
     },
     solverOnHub: () => world.solverOnHub(),
-    onHub: async (order) => await world.services.hub.balance(addressOf(order), tokenId, "latest"),
+    reservedOnHub: async (order) => await world.services.hub.balance(addressOf(order), tokenId, "latest"),
     balance: async (holder) => await origin.balance(holder, engine.usdc),
     setAllocatorDown(now) {
       isDown = now;
     },
-    async chainTimePasses(seconds) {
+    async passChainTime(seconds) {
       await origin.client.increaseTime({ seconds });
       await origin.client.mine({ blocks: 1 });
     },
@@ -289,22 +289,22 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
       await origin.client.increaseTime({ seconds: 5 });
       await origin.client.mine({ blocks: 1 });
     },
-    signed: () => signed,
-    hubMines(now) {
+    signedCount: () => signed,
+    setHubMining(now) {
       hubMines = now;
     },
     delayFinality(now) {
       isDelayed = now;
     },
-    lie(now) {
+    setLie(now) {
       lie = now;
     },
     setOracleAnswer(behavior) {
       oracleBehavior = behavior;
     },
-    allocatorKey(privateKey) {
-      void stranger?.close();
-      stranger = privateKey === undefined ? undefined : payoutsOf(privateKey);
+    setAllocatorKey(privateKey) {
+      void replacedPayouts?.close();
+      replacedPayouts = privateKey === undefined ? undefined : payoutsOf(privateKey);
     },
     async revokeAllocatorRole(isRevoked) {
       const registry = { address: hub.allocatorAddress ?? "0x", abi: allocatorAbi } as const;
@@ -326,33 +326,33 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     async stop() {
       clearInterval(miner);
       await mining;
-      await stranger?.close();
+      await replacedPayouts?.close();
       await payouts.close();
-      await Promise.all([quorum.close(), alone.close()]);
+      await Promise.all([quorum.close(), singleSigner.close()]);
       await world.stop();
     },
   };
 }
 
 /** The services of a process that crashes before or after the first call with this name. */
-function crashingAt(
+function crashAt(
   services: WithdrawalServices,
   { step, when }: { readonly step: string; readonly when: "before" | "after" },
 ): WithdrawalServices {
-  let dead = false;
-  const dying = <T extends object>(target: T): T =>
+  let hasCrashed = false;
+  const crashingProxy = <T extends object>(target: T): T =>
     new Proxy(target, {
       get(inner, key): unknown {
         const member: unknown = Reflect.get(inner, key);
         if (typeof member !== "function") return member;
         return async (...args: unknown[]): Promise<unknown> => {
-          if (dead || (key === step && when === "before")) {
-            dead = true;
+          if (hasCrashed || (key === step && when === "before")) {
+            hasCrashed = true;
             throw new Error("died");
           }
           const result: unknown = await Reflect.apply(member, inner, args);
           if (key === step) {
-            dead = true;
+            hasCrashed = true;
             throw new Error("died");
           }
           return result;
@@ -362,8 +362,8 @@ function crashingAt(
   const { hub } = services;
   return {
     ...services,
-    payouts: dying(services.payouts),
-    withdrawals: dying(services.withdrawals),
+    payouts: crashingProxy(services.payouts),
+    withdrawals: crashingProxy(services.withdrawals),
     hub: {
       ...hub,
       // Broadcasts of the hub's lane count as the step `submit`.
@@ -371,14 +371,16 @@ function crashingAt(
         ...hub.lane,
         connection: {
           ...hub.lane.connection,
-          writer: { broadcast: dying({ submit: hub.lane.connection.writer.broadcast }).submit },
+          writer: { broadcast: crashingProxy({ submit: hub.lane.connection.writer.broadcast }).submit },
         },
       },
     },
     uow: {
       run: async (work) => {
-        if (dead) throw new Error("died");
-        return await services.uow.run(async (tx) => await work({ ...tx, settlement: dying(tx.settlement) }));
+        if (hasCrashed) throw new Error("died");
+        return await services.uow.run(
+          async (tx) => await work({ ...tx, settlement: crashingProxy(tx.settlement) }),
+        );
       },
     },
   };
