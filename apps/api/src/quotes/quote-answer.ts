@@ -224,7 +224,7 @@ function slippageOf({ question, route, values, agreement }: AnswerFacts): QuoteD
     guarantee.slippageBps,
     {
       missing: isExact ? 0n : guarantee.neededOutput - guarantee.minimumAmount,
-      of: trade.expected,
+      total: trade.expected,
       unit: values.output,
     },
     origin,

@@ -1,8 +1,8 @@
 import {
-  EXCHANGE_WALLET_CHAIN,
+  HYPERLIQUID_WALLET_CHAIN,
   nonceMappingTypedData,
   parseAddress,
-  parseExchangeToken,
+  parseHyperliquidToken,
   type Address,
   type Hex,
 } from "@causeway/domain";
@@ -66,7 +66,7 @@ export function connectHyperliquid(options: NonEvmOptions): OpenConnection {
     depositories,
     judge: async (transaction: ExchangeTransaction) => {
       const { action } = transaction;
-      const tokenId = action?.type === "SendAsset" ? parseExchangeToken(action.token)?.tokenId : undefined;
+      const tokenId = action?.type === "SendAsset" ? parseHyperliquidToken(action.token)?.tokenId : undefined;
       const token = tokenId === undefined ? undefined : await rpcs.tokens.token(tokenId);
       const decimalsOf = (id: Hex): number | undefined =>
         id === token?.tokenId ? token.decimals : undefined;
@@ -178,7 +178,7 @@ export function connectHyperliquid(options: NonEvmOptions): OpenConnection {
         signNonceMapping: async ({ raw }, id) => {
           const nonce = nonceOfSigned(raw);
           const mapping = {
-            walletChain: EXCHANGE_WALLET_CHAIN,
+            walletChain: HYPERLIQUID_WALLET_CHAIN,
             wallet: solver,
             depositor: solver,
             id,

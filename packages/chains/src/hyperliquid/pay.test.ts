@@ -1,6 +1,6 @@
 import {
-  exchangeNonceWindow,
-  exchangeSigningProfiles,
+  hyperliquidNonceWindow,
+  hyperliquidSigningProfiles,
   MAINNET_USDC_TOKEN_ID,
   sendAssetAction,
   type Address,
@@ -25,8 +25,8 @@ const solver = privateKeyToAccount(privateKey).address.toLowerCase() as Address;
 const friend: Address = "0x00000000000000000000000000000000000000a2";
 const hash: Hex32 = `0x${"88".repeat(32)}`;
 const NONCE = 1_763_761_234_567n;
-const profile = exchangeSigningProfiles.hyperliquid;
-const AFTER_WINDOW = exchangeNonceWindow(NONCE).closesAt + INDEX_LAG_MS + 1n;
+const profile = hyperliquidSigningProfiles.hyperliquid;
+const AFTER_WINDOW = hyperliquidNonceWindow(NONCE).closesAt + INDEX_LAG_MS + 1n;
 
 const paidAction = sendAssetAction(profile, {
   network: "Mainnet",

@@ -1,5 +1,5 @@
 import {
-  exchangeSigningProfiles,
+  hyperliquidSigningProfiles,
   MAINNET_USDC_TOKEN_ID,
   PERPS_CURRENCY,
   sendAssetAction,
@@ -208,7 +208,7 @@ test("finds a deposit behind 10,000 transfers in 50 seconds", async () => {
   expect(new Set(judged).size).toBe(10_001);
 }, 30_000);
 
-const profile = exchangeSigningProfiles.hyperliquid;
+const profile = hyperliquidSigningProfiles.hyperliquid;
 const NONCE = START;
 const paidAction = sendAssetAction(profile, {
   network: "Mainnet",

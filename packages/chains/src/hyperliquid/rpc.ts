@@ -1,7 +1,7 @@
 import {
-  exchangeSigningProfiles,
+  hyperliquidSigningProfiles,
   type Address,
-  type ExchangeSigningProfile,
+  type HyperliquidSigningProfile,
   type Hex,
   type Hex32,
 } from "@causeway/domain";
@@ -28,7 +28,7 @@ import {
  * @throws RpcFault from every method
  */
 export interface HyperliquidRpc {
-  readonly profile: ExchangeSigningProfile;
+  readonly profile: HyperliquidSigningProfile;
   /** A transaction; undefined if the explorer does not know it (yet). */
   transaction(hash: Hex32): Promise<ExchangeTransaction | undefined>;
   /** Some of the newest transactions that an account signed. */
@@ -69,7 +69,7 @@ export interface HyperliquidRpcOptions {
 /** Connects at the first request. */
 export function createHyperliquidRpc(options: HyperliquidRpcOptions): HyperliquidRpc {
   const { apiUrl, explorerUrl = apiUrl } = options;
-  const profile = exchangeSigningProfiles[options.profile];
+  const profile = hyperliquidSigningProfiles[options.profile];
   const shared = {
     ...(options.onCall !== undefined && { onCall: options.onCall }),
     ...(options.deadlineMs !== undefined && { deadlineMs: options.deadlineMs }),

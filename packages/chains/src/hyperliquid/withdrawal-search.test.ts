@@ -1,7 +1,7 @@
 import {
   encodeHyperliquidAction,
-  exchangeNonceWindow,
-  exchangeSigningProfiles,
+  hyperliquidNonceWindow,
+  hyperliquidSigningProfiles,
   MAINNET_USDC_TOKEN_ID,
   type Address,
   type Hex32,
@@ -25,14 +25,14 @@ const depository: Address = "0x00000000000000000000000000000000000000d1";
 const friend: Address = "0x00000000000000000000000000000000000000a2";
 const hash: Hex32 = `0x${"88".repeat(32)}`;
 const NONCE = 1_763_761_234_567n;
-const { closesAt } = exchangeNonceWindow(NONCE);
+const { closesAt } = hyperliquidNonceWindow(NONCE);
 
 const rules = {
   network: "Mainnet",
   usdcTokenId: MAINNET_USDC_TOKEN_ID,
   decimalsOf: () => undefined,
   depositories: [depository],
-  profile: exchangeSigningProfiles.hyperliquid,
+  profile: hyperliquidSigningProfiles.hyperliquid,
 };
 const action: HyperliquidAction = {
   type: "UsdSend",

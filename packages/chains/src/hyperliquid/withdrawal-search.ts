@@ -1,4 +1,4 @@
-import { exchangeNonceWindow, type Address, type Hex32 } from "@causeway/domain";
+import { hyperliquidNonceWindow, type Address, type Hex32 } from "@causeway/domain";
 import { garbage, inconsistent, type WithdrawalAnswer } from "@causeway/families";
 import type { FactCache } from "../evm/fact-cache.ts";
 import {
@@ -46,7 +46,7 @@ export async function searchExecution(
   if (primary === undefined) return { kind: "pending" };
   // Read the clock before the ledgers, so that the ledgers are at least as new.
   const clock = await rpc.clock(primary);
-  const window = exchangeNonceWindow(withdrawal.nonce);
+  const window = hyperliquidNonceWindow(withdrawal.nonce);
   if (clock < window.opensAt) return { kind: "pending" };
 
   const isOver = isNonceOver(withdrawal.nonce, clock);

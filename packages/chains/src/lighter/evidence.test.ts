@@ -44,7 +44,7 @@ function createTransaction(
   const { lighterChainId: _, ...signed } = transfer;
   return {
     hash: hash.repeat(80),
-    standing: "final",
+    state: "final",
     queuedAtMs: 1_763_298_993_375n,
     executedAtMs: 1_763_298_993_375n,
     blockHeight: 20n,
@@ -79,9 +79,9 @@ function createRpc(
 }
 
 test("ignores a failed transaction whose block was reorged out during the check", async () => {
-  const failed = createTransaction("a", 12n, { standing: "failed", blockHeight: 10n });
+  const failed = createTransaction("a", 12n, { state: "failed", blockHeight: 10n });
   const later = createTransaction("b", 13n, {});
-  const orphaned = createTransaction("a", 12n, { standing: "failed", blockHeight: 0n });
+  const orphaned = createTransaction("a", 12n, { state: "failed", blockHeight: 0n });
   const paid = createTransaction("c", 12n, {});
   const withdrawalAfter = async (...histories: readonly (readonly ExchangeTransaction[])[]) =>
     await evidenceOf(createRpc(...histories)).withdrawal(PAYLOAD, undefined);

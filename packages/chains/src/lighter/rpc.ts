@@ -87,7 +87,7 @@ export function createLighterRpc(options: LighterRpcOptions): LighterRpc {
       await checkNetwork();
       const answer = await api.get("tx", `/api/v1/tx?by=hash&value=${hash}`);
       const transaction = readTransaction(hash, answer.status, answer.text);
-      if (transaction?.standing === "final") {
+      if (transaction?.state === "final") {
         settledTransactions.set(hash, transaction);
         const [oldest] = settledTransactions.keys();
         if (settledTransactions.size > maxCachedTransactions && oldest !== undefined)

@@ -37,7 +37,7 @@ function createTransaction(
   });
   return {
     hash: hashOf(nonce),
-    standing: "final",
+    state: "final",
     queuedAtMs: 1n,
     executedAtMs: 1n,
     blockHeight: 1n,
@@ -99,7 +99,7 @@ test("a history is complete once it contains a smaller nonce of the key, or its 
   expect(
     await isHistoryComplete([
       ...largerNonces,
-      createTransaction(11, { standing: "notFinal" }),
+      createTransaction(11, { state: "notFinal" }),
       ...ofOtherKey,
     ]),
   ).toBe(false);

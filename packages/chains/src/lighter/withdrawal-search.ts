@@ -55,7 +55,7 @@ export async function findTransfers(
   return { transactions: found, isComplete: false };
 }
 
-function isSettledUse(payment: WithdrawalPayment, { transfer, standing }: ExchangeTransaction): boolean {
+function isSettledUse(payment: WithdrawalPayment, { transfer, state: standing }: ExchangeTransaction): boolean {
   return (
     standing === "final" &&
     transfer !== undefined &&
@@ -65,7 +65,7 @@ function isSettledUse(payment: WithdrawalPayment, { transfer, standing }: Exchan
 }
 
 /** A transaction that was in a block before the payload's nonce became usable. */
-function isBefore(payment: WithdrawalPayment, { transfer, standing }: ExchangeTransaction): boolean {
+function isBefore(payment: WithdrawalPayment, { transfer, state: standing }: ExchangeTransaction): boolean {
   return (
     standing === "final" &&
     transfer !== undefined &&

@@ -23,7 +23,7 @@ export interface KnownTicks {
   readonly from: number;
   readonly to: number;
   /** Ascending. */
-  readonly at: readonly number[];
+  readonly indexes: readonly number[];
   /** Liquidity gained when the price rises through `at[i]`, lost when the price falls through it. */
   readonly net: readonly bigint[];
 }
@@ -59,7 +59,7 @@ export function swapConcentrated(
   amount: bigint,
 ): SwapOutcome {
   const { fee, tickSpacing: spacing, ticks } = pool;
-  const { at, net } = ticks;
+  const { indexes: at, net } = ticks;
   const exactIn = kind === "exactIn";
   const limit = zeroForOne ? MIN_SQRT_RATIO + 1n : MAX_SQRT_RATIO - 1n;
   let { sqrtPrice: price, liquidity, tick } = pool;
@@ -105,8 +105,8 @@ export function swapConcentrated(
 /** What the input would buy at the pool's price after its fee: an upper bound of any swap. */
 export function spotConcentrated(pool: ConcentratedPool, zeroForOne: boolean, amountIn: bigint): bigint {
   const square = pool.sqrtPrice * pool.sqrtPrice;
-  const paid = amountIn * (FEE_UNITS - pool.fee);
-  return zeroForOne ? (paid * square) / (FEE_UNITS << 192n) : (paid << 192n) / (FEE_UNITS * square);
+  const scaledInput = amountIn * (FEE_UNITS - pool.fee);
+  return zeroForOne ? (scaledInput * square) / (FEE_UNITS << 192n) : (scaledInput << 192n) / (FEE_UNITS * square);
 }
 
 /** Ticks are counted in spacings, rounded down; words hold 256 of them. */

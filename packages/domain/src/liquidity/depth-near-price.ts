@@ -26,7 +26,7 @@ export function depthNearPrice(pool: ConcentratedPool, token: "token0" | "token1
     if (!isRising && next < price) depth += amount1Between(next, price, liquidity, false);
     price = next;
   };
-  const crossed = ticks.at.flatMap((at, index) =>
+  const crossed = ticks.indexes.flatMap((at, index) =>
     (isRising ? at > tick && at <= end : at <= tick && at >= end)
       ? [{ at, net: ticks.net[index] ?? 0n }]
       : [],

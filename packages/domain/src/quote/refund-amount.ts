@@ -37,13 +37,13 @@ export interface RefundFacts {
   /** The recipient, as bytes. */
   readonly recipient: Hex;
   /** The deposit minus the cost of returning it; 0 if the cost exceeds it. */
-  readonly rest: bigint;
+  readonly remainder: bigint;
   /** The order's minimum refund for the agreed deposit; 0 for any other deposit. */
   readonly minimumRefund: bigint;
   /** Unix seconds. */
   readonly now: number;
   /** Unix seconds: the latest time at which the payment is expected to be mined. */
-  readonly paidBy: number;
+  readonly minedBy: number;
   /** The router that makes the payment. Undefined: a plain transfer, which oracles count under any order. */
   readonly router: Address | undefined;
 }
@@ -83,10 +83,10 @@ export function planRefund({
   native,
   deposit,
   recipient,
-  rest,
+  remainder: rest,
   minimumRefund,
   now,
-  paidBy,
+  minedBy: paidBy,
   router,
 }: RefundFacts): RefundPlan {
   const amount = rest > minimumRefund ? rest : minimumRefund;

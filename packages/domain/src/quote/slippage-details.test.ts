@@ -16,7 +16,7 @@ test("slippage states by how much the output may be smaller on the destination",
 
 test("slippage of a swap before the deposit is in the deposit's currency", () => {
   const origin = { missing: 3_000_000n, of: 1_000_000_000n, unit: usdc };
-  expect(slippageDetails(30, { missing: 0n, of: 1n, unit: eth }, origin)).toEqual({
+  expect(slippageDetails(30, { missing: 0n, total: 1n, unit: eth }, origin)).toEqual({
     origin: { usd: "3.000000", value: "3000000", percent: "0.30" },
     destination: { usd: "0.000000", value: "0", percent: "0.00" },
     total: "30",

@@ -20,7 +20,7 @@ export interface SlippageDetails {
 /** The slippage of one side: the possible shortfall of a total, base units. */
 export interface Shortfall {
   readonly missing: bigint;
-  readonly of: bigint;
+  readonly total: bigint;
   readonly unit: PricedUnit;
 }
 
@@ -39,7 +39,7 @@ export function slippageDetails(
   };
 }
 
-function sideOf({ missing, of, unit }: Shortfall): SlippageSide {
+function sideOf({ missing, total: of, unit }: Shortfall): SlippageSide {
   if (missing === 0n) return NONE;
   return {
     usd: formatUsd(amountToUsdDown(missing, unit)),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { valueOfCalls, minLeft } from "./output-calls.ts";
+import { valueOfCalls, minRemainder } from "./output-calls.ts";
 
 test("the value of calls is the sum of their values", () => {
   expect(valueOfCalls([])).toBe(0n);
@@ -12,6 +12,6 @@ test.each([
   ["without slippage exactly so much is left", 1_000n, 400n, 0, 400n],
   ["never less than nothing", 1_000n, 5n, 100, 0n],
   ["more than was given may be left: calls bring some themselves", 1_000n, 1_500n, 100, 1_500n],
-])("%s", (_what, given, left, slippageBps, minimum) => {
-  expect(minLeft(given, left, slippageBps)).toBe(minimum);
+])("%s", (_what, received, remainder, slippageBps, minimum) => {
+  expect(minRemainder(received, remainder, slippageBps)).toBe(minimum);
 });

@@ -2,8 +2,8 @@ import type { Hex32 } from "@causeway/domain";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PaymentQuestion } from "../evidence.ts";
-import type { ExchangeTransfer } from "./answers.ts";
-import { arrivesIn } from "./answers/currency.ts";
+import type { RecordedTransfer } from "./answers.ts";
+import { arrivalCurrency } from "./answers/currency.ts";
 import { depositsIn } from "./deposits.ts";
 import { judgePayments } from "./payments.ts";
 
@@ -11,7 +11,7 @@ const ID: Hex32 = `0x${"ab".repeat(32)}`;
 const OURS = ["460491", "460492"] as const;
 const QUEUED_MS = 1_763_298_993_375n;
 
-const aTransfer = (changes: Partial<ExchangeTransfer> = {}): ExchangeTransfer => ({
+const aTransfer = (changes: Partial<RecordedTransfer> = {}): RecordedTransfer => ({
   fromAccountIndex: 123_456n,
   apiKeyIndex: 4n,
   toAccountIndex: 460_491n,
@@ -24,7 +24,7 @@ const aTransfer = (changes: Partial<ExchangeTransfer> = {}): ExchangeTransfer =>
   nonce: 1n,
   ...changes,
 });
-const deposited = (changes: Partial<ExchangeTransfer> = {}) =>
+const deposited = (changes: Partial<RecordedTransfer> = {}) =>
   depositsIn(OURS, { transfer: aTransfer(changes), queuedAtMs: QUEUED_MS });
 
 test("a transfer to a depository is one deposit by its sender, without the fee", () => {
@@ -49,13 +49,13 @@ test("USDC in the perpetuals balance is currency 0; everything else is its asset
     [1n, 1n],
     [1n, 0n],
     [62n, 1n],
-  ].map(([assetIndex = 0n, toRouteType = 0n]) => arrivesIn({ assetIndex, toRouteType }));
+  ].map(([assetIndex = 0n, toRouteType = 0n]) => arrivalCurrency({ assetIndex, toRouteType }));
   expect(currencies).toEqual(["0", "3", "1", "1", "62"]);
   expect(deposited({ assetIndex: 1n, toRouteType: 1n, fromRouteType: 0n }).deposits[0]?.currency).toBe("1");
 });
 
 test("transfers between depositories or to others, and other transactions, are not deposits", () => {
-  const none: Partial<ExchangeTransfer>[] = [
+  const none: Partial<RecordedTransfer>[] = [
     { toAccountIndex: 7n },
     { fromAccountIndex: 460_491n },
     { fromAccountIndex: 460_492n },
@@ -90,12 +90,12 @@ test("for any transfers, deposits total exactly what the depositories received f
   fc.assert(
     fc.property(transfers, (all) => {
       const minted = all
-        .flatMap((one) => deposited(one).deposits)
+        .flatMap((transfer) => deposited(transfer).deposits)
         .reduce((sum, { amount }) => sum + amount, 0n);
       const ours = (index: bigint): boolean => index > 6n;
-      const received = all.reduce((sum, one) => {
-        const comes = ours(one.toAccountIndex) && !ours(one.fromAccountIndex);
-        return comes ? sum + one.amount : sum;
+      const received = all.reduce((sum, transfer) => {
+        const comes = ours(transfer.toAccountIndex) && !ours(transfer.fromAccountIndex);
+        return comes ? sum + transfer.amount : sum;
       }, 0n);
       expect(minted).toBe(received);
     }),
@@ -112,7 +112,7 @@ const aQuestion = (changes: Partial<PaymentQuestion> = {}): PaymentQuestion => (
   ...changes,
 });
 const paid = (
-  changes: Partial<ExchangeTransfer> = {},
+  changes: Partial<RecordedTransfer> = {},
   question: Partial<PaymentQuestion> = {},
   executedAtMs = QUEUED_MS - 100n,
 ) =>

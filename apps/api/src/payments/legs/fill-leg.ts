@@ -237,7 +237,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
     const hasReverted = slot.minedStatus === "reverted" && reason === "TRANSACTION_REVERTED";
     if (hasReverted && record.state.front !== "none")
       await noteRevertedFastFill({ services, tx, slot, record });
-    await transition(services, tx, record, { kind: "fillDead", reason, depositGone, again }, change, {
+    await transition(services, tx, record, { kind: "fillDead", reason, isDepositOrphaned: depositGone, shouldReplan: again }, change, {
       reason,
     });
   },

@@ -42,8 +42,8 @@ test.each(["depository", "operator", "depositor", "id", "strict"] as const)(
   "an address commits to its %s",
   (field) => {
     const [seeds, program] = [someSeeds(), aKey()];
-    const other = { ...seeds, [field]: field === "strict" ? true : someSeeds()[field] };
-    expect(deriveDepositAddress(program, other)).not.toBe(deriveDepositAddress(program, seeds));
+    const changed = { ...seeds, [field]: field === "strict" ? true : someSeeds()[field] };
+    expect(deriveDepositAddress(program, changed)).not.toBe(deriveDepositAddress(program, seeds));
   },
 );
 
