@@ -39,7 +39,11 @@ export function transactionIdWith(codec: AddressCodec, id: string, field = "tran
 }
 
 function refuse({ vmType }: AddressCodec, expected: string, text: string, field: string): never {
-  throw new ServiceError("INVALID_REQUEST", `${field} is not ${expected} of ${vmType}: ${text.slice(0, 100)}`, {
-    field,
-  });
+  throw new ServiceError(
+    "INVALID_REQUEST",
+    `${field} is not ${expected} of ${vmType}: ${text.slice(0, 100)}`,
+    {
+      field,
+    },
+  );
 }

@@ -255,10 +255,10 @@ test("a transaction id has one format in each family", () => {
       ` ${id}`,
       "",
     ];
-    for (const other of malformed)
+    for (const malformedId of malformed)
       expect(
-        outcomeOf(() => canonicalTransactionId(vm, other)),
-        `${vm} ${JSON.stringify(other)}`,
+        outcomeOf(() => canonicalTransactionId(vm, malformedId)),
+        `${vm} ${JSON.stringify(malformedId)}`,
       ).toBe("INVALID_REQUEST transactionId");
   }
 });

@@ -82,7 +82,10 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     mappings.set(NAME, wallet, nonce, { id, depositor: undefined, setAt });
     return transactionId;
   };
-  const deposit = async (id: Hex32 | undefined, fields: Partial<HyperliquidTransferAction> = {}): Promise<string> => {
+  const deposit = async (
+    id: Hex32 | undefined,
+    fields: Partial<HyperliquidTransferAction> = {},
+  ): Promise<string> => {
     const transactionId = await send(user, { destination: DEPOSITORY, ...fields });
     return id === undefined ? transactionId : mapNonce(transactionId, id);
   };
@@ -95,12 +98,17 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       { index: "0", depositor: addressOf(user), currency: PERPS_CURRENCY, amount: AMOUNT, ...wanted },
     ],
   });
-  const transfer = async ({ orderId, payments }: PaymentPlan, fields: Partial<HyperliquidTransferAction> = {}) => {
+  const transfer = async (
+    { orderId, payments }: PaymentPlan,
+    fields: Partial<HyperliquidTransferAction> = {},
+  ) => {
     const [payment, ...more] = payments;
     if (payment === undefined || more.length > 0) throw new Error("expected one recipient of the transfer");
     return mapNonce(await send(solver, { ...transferFields(payment), ...fields }), orderId);
   };
-  const withdrawal = async (plan: WithdrawalPlan): Promise<MadeWithdrawal & { action: HyperliquidTransferAction }> => {
+  const withdrawal = async (
+    plan: WithdrawalPlan,
+  ): Promise<MadeWithdrawal & { action: HyperliquidTransferAction }> => {
     const action = sendAsset(transferFields(plan), nextNonce());
     const { types, primaryType, value } = hyperliquidTypedData(profile, action);
     return await Promise.resolve({

@@ -1,5 +1,11 @@
 import type { DepositFact } from "@causeway/chains";
-import { depositUsdAtQuote, confirmAtBlock, depositoryOf, judgeDeposit, type OrderId } from "@causeway/domain";
+import {
+  depositUsdAtQuote,
+  confirmAtBlock,
+  depositoryOf,
+  judgeDeposit,
+  type OrderId,
+} from "@causeway/domain";
 import type { RequestRecord } from "../db/records.port.ts";
 import { awaitTogether } from "../db/await-together.ts";
 import type { DepositSighting, NewDeposit, Tx } from "../db/unit-of-work.port.ts";

@@ -27,7 +27,7 @@ import {
 } from "../non-evm-connection.ts";
 import {
   isNonceOver,
-  type ExchangeTransaction,
+  type HyperliquidTransaction,
   type LedgerTransfer,
   type UnknownEntry,
 } from "@causeway/families/hyperliquid";
@@ -145,7 +145,7 @@ export function createPayments(options: HyperliquidPaymentsOptions): Hyperliquid
     }
     const isSame = (executedAction: HyperliquidAction | undefined): boolean =>
       executedAction !== undefined && hyperliquidActionId(executedAction, profile) === id;
-    const finalIn = ({ block, hash }: ExchangeTransaction): NonEvmOutcome => ({
+    const finalIn = ({ block, hash }: HyperliquidTransaction): NonEvmOutcome => ({
       kind: "final",
       block: { number: block, hash: blockHashOf(block) },
       txId: hash,
@@ -199,7 +199,7 @@ export function createPayments(options: HyperliquidPaymentsOptions): Hyperliquid
    * The solver's own transaction that used a nonce, if the explorer lists it among the newest ones: others
    * cannot fill that list.
    */
-  async function findListedUse(nonce: bigint): Promise<ExchangeTransaction | undefined> {
+  async function findListedUse(nonce: bigint): Promise<HyperliquidTransaction | undefined> {
     return (await newestTransactionsOf(rpc, solver)).find(
       ({ user, error, action }) => user === solver && error === undefined && nonceOfAction(action) === nonce,
     );
@@ -273,7 +273,11 @@ export function createPayments(options: HyperliquidPaymentsOptions): Hyperliquid
     throw new InsufficientInventory("insufficient balance for the 0.01 USDC transfer that cancels a nonce");
   }
 
-  async function signAttempt(privateKey: Hex32, action: HyperliquidTransferAction, fee: bigint): Promise<NonEvmAttempt> {
+  async function signAttempt(
+    privateKey: Hex32,
+    action: HyperliquidTransferAction,
+    fee: bigint,
+  ): Promise<NonEvmAttempt> {
     const raw = encodeSignedAction(await signExchangeAction(profile, action, privateKey));
     return { raw, txId: idOfSigned(raw), fee, madeAtMs: options.now() };
   }

@@ -5,7 +5,7 @@ import {
   isExecutionOf,
   isNonceOver,
   mayBeExecutionOf,
-  type ExchangeWithdrawal,
+  type HyperliquidWithdrawal,
   type WithdrawalRules,
 } from "@causeway/families/hyperliquid";
 import { newestTransactionsOf } from "./newest-transactions.ts";
@@ -32,7 +32,7 @@ export type WithdrawalOutcome =
  */
 export async function searchExecution(
   rpc: HyperliquidRpc,
-  withdrawal: ExchangeWithdrawal,
+  withdrawal: HyperliquidWithdrawal,
   rules: WithdrawalRules,
   hint: Hex32 | undefined,
   cachedPages?: FactCache<CachedPage>,
@@ -82,7 +82,7 @@ export async function searchExecution(
 
 /** @param currentDepository the depository to name for a withdrawal that was not executed */
 export function toAnswer(
-  { id: withdrawalId, recipient, currency, amount }: ExchangeWithdrawal,
+  { id: withdrawalId, recipient, currency, amount }: HyperliquidWithdrawal,
   outcome: WithdrawalOutcome,
   currentDepository: Address,
 ): WithdrawalAnswer {

@@ -1,7 +1,7 @@
 import { encodeLighterTransfer, type LighterTransfer } from "@causeway/domain";
 import type { ConfiguredChain } from "@causeway/families";
 import { expect, test } from "vitest";
-import { lighter, type ExchangeTransaction } from "@causeway/families/lighter";
+import { lighter, type LighterTransaction } from "@causeway/families/lighter";
 import { endpointEvidence } from "../evidence-source.ts";
 import { lighterEndpoint, lighterEvidence } from "./evidence.ts";
 import type { LighterRpc } from "./rpc.ts";
@@ -39,8 +39,8 @@ const PAYLOAD = encodeLighterTransfer(transfer);
 function createTransaction(
   hash: string,
   nonce: bigint,
-  fields: Partial<ExchangeTransaction>,
-): ExchangeTransaction {
+  fields: Partial<LighterTransaction>,
+): LighterTransaction {
   const { lighterChainId: _, ...signed } = transfer;
   return {
     hash: hash.repeat(80),
@@ -55,7 +55,7 @@ function createTransaction(
 
 /** Lighter with another history after each listing; the last one stays. `requestedHashes` are the hashes looked up. */
 function createRpc(
-  ...histories: readonly (readonly ExchangeTransaction[])[]
+  ...histories: readonly (readonly LighterTransaction[])[]
 ): LighterRpc & { readonly requestedHashes: string[] } {
   let historyIndex = -1;
   const requestedHashes: string[] = [];
@@ -83,7 +83,7 @@ test("ignores a failed transaction whose block was reorged out during the check"
   const later = createTransaction("b", 13n, {});
   const orphaned = createTransaction("a", 12n, { state: "failed", blockHeight: 0n });
   const paid = createTransaction("c", 12n, {});
-  const withdrawalAfter = async (...histories: readonly (readonly ExchangeTransaction[])[]) =>
+  const withdrawalAfter = async (...histories: readonly (readonly LighterTransaction[])[]) =>
     await evidenceOf(createRpc(...histories)).withdrawal(PAYLOAD, undefined);
   expect(await withdrawalAfter([later, failed])).toMatchObject({ value: { status: "expired" } });
   expect(await withdrawalAfter([later, failed], [later, paid, orphaned])).toMatchObject({

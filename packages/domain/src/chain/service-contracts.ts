@@ -23,5 +23,7 @@ const isOwn = {
  */
 export function serviceContracts(contracts: ChainContracts): ReadonlySet<Address> {
   const ownEntries = Object.entries(contracts).filter(([name]) => isOwn[name as keyof ChainContracts]);
-  return new Set(ownEntries.flatMap(([, address]: readonly [string, Address | readonly Address[]]) => address));
+  return new Set(
+    ownEntries.flatMap(([, address]: readonly [string, Address | readonly Address[]]) => address),
+  );
 }

@@ -114,9 +114,18 @@ test("keeps a quote only for its exact amount, and only while it is unused", () 
 test("a strict address deposits the quoted amount for the fill, and any excess as a second deposit for a refund", () => {
   const ownDeposit = { kind: "own", amount: 100n, refundTo: undefined };
   expect(decideFunds(strictAddress(), fundsWith(), canReturn)).toEqual({ ...ownDeposit, excess: 0n });
-  expect(decideFunds(strictAddress({ isFirm: false }), fundsWith(), canReturn)).toEqual({ ...ownDeposit, excess: 0n });
-  expect(decideFunds(strictAddress(), fundsWith({ amount: 130n }), canReturn)).toEqual({ ...ownDeposit, excess: 30n });
-  expect(decideFunds(strictAddress(), fundsWith({ amount: 109n }), canReturn)).toEqual({ ...ownDeposit, excess: 0n });
+  expect(decideFunds(strictAddress({ isFirm: false }), fundsWith(), canReturn)).toEqual({
+    ...ownDeposit,
+    excess: 0n,
+  });
+  expect(decideFunds(strictAddress(), fundsWith({ amount: 130n }), canReturn)).toEqual({
+    ...ownDeposit,
+    excess: 30n,
+  });
+  expect(decideFunds(strictAddress(), fundsWith({ amount: 109n }), canReturn)).toEqual({
+    ...ownDeposit,
+    excess: 0n,
+  });
 });
 
 test.each([
@@ -149,7 +158,9 @@ test("an address that refunds the sender creates the order again with the sender
 test("needs the sender only where a refund to the sender is decided or agreed", () => {
   const address = openAddress({ refundTo: "sender" });
   expect(dependsOnSender(address, fundsWith(), canReturn)).toBe(true);
-  expect(dependsOnSender(strictAddress({ refundTo: "sender" }), fundsWith({ amount: 60n }), canReturn)).toBe(true);
+  expect(dependsOnSender(strictAddress({ refundTo: "sender" }), fundsWith({ amount: 60n }), canReturn)).toBe(
+    true,
+  );
   expect(dependsOnSender(openAddress({ refundTo: refundAddress }), fundsWith(), canReturn)).toBe(false);
   expect(dependsOnSender({ ...address, isFronted: true }, fundsWith({ amount: 99n }), canReturn)).toBe(false);
   const dust = fundsWith({ amount: MIN_WORTH - 1n });
@@ -192,7 +203,9 @@ test("funds of a fast-filled request cover that fill or stay at the address, and
 
 test("added dust does not change the quoted amount into another payment, and never delays it", () => {
   const ownDeposit = { kind: "own", amount: 100n, excess: 0n, refundTo: undefined };
-  expect(decideFunds(openAddress(), fundsWith({ amount: 100n + MIN_WORTH - 1n }), canReturn)).toEqual(ownDeposit);
+  expect(decideFunds(openAddress(), fundsWith({ amount: 100n + MIN_WORTH - 1n }), canReturn)).toEqual(
+    ownDeposit,
+  );
   // Without a price, dust cannot be recognized.
   const unpriced: ReturnFacts = { canReturn: false, isWorthMoving: () => false };
   expect(decideFunds(openAddress(), fundsWith({ amount: 101n }), unpriced).kind).toBe("requote");
@@ -201,7 +214,9 @@ test("added dust does not change the quoted amount into another payment, and nev
   expect(shouldAwaitRest(openAddress(), fundsWith({ amount: 60n }), 99n)).toBe(false);
   expect(shouldAwaitRest(openAddress(), fundsWith({ amount: 100n }), 101n)).toBe(false);
   expect(shouldAwaitRest(openAddress({ isUnused: false }), fundsWith({ amount: 60n }), 100n)).toBe(false);
-  expect(shouldAwaitRest(openAddress(), fundsWith({ amount: 60n, currency: otherCurrency }), 100n)).toBe(false);
+  expect(shouldAwaitRest(openAddress(), fundsWith({ amount: 60n, currency: otherCurrency }), 100n)).toBe(
+    false,
+  );
 });
 
 test("reports only configured tokens worth moving, and always the quoted amount", () => {

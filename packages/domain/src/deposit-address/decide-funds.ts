@@ -121,7 +121,10 @@ export function decideFunds(
     };
   }
   const returnDecision = decideReturn(address, funds, { canReturn, isWorthMoving });
-  if (isFronted) return returnDecision.kind === "hold" ? returnDecision : { kind: "hold", reason: "FAST_FILL_NOT_COVERED" };
+  if (isFronted)
+    return returnDecision.kind === "hold"
+      ? returnDecision
+      : { kind: "hold", reason: "FAST_FILL_NOT_COVERED" };
   if (!strict) return { kind: "requote", amount: funds.amount, otherwise: returnDecision };
   // Deposit under the address's own order, so that its request shows the outcome.
   return returnDecision.kind === "refund" && refundTo !== "sender"

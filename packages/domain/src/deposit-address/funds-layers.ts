@@ -89,7 +89,10 @@ export function confirmedPart(
 function limitLayers(layers: readonly FundsLayer[]): readonly FundsLayer[] {
   if (layers.length <= MAX_FUNDS_LAYERS) return layers;
   const older = layers.slice(0, -1);
-  const smallestIndex = older.reduce((minIndex, { amount }, n) => (amount < (older[minIndex]?.amount ?? 0n) ? n : minIndex), 0);
+  const smallestIndex = older.reduce(
+    (minIndex, { amount }, n) => (amount < (older[minIndex]?.amount ?? 0n) ? n : minIndex),
+    0,
+  );
   return layers.flatMap((layer, n) => {
     if (n === smallestIndex) return [];
     const before = layers[smallestIndex];

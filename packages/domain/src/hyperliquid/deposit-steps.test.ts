@@ -23,7 +23,7 @@ const terms: HyperliquidDepositTerms = {
 };
 const built = buildHyperliquidDepositSteps(hyperliquidSigningProfiles.default, 1337, terms);
 
-test("both halves of a withdrawal have the same nonce", () => {
+test("both steps of a deposit have the same nonce", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (nonce) => {
       const { authorize, deposit } = buildHyperliquidDepositSteps(hyperliquidSigningProfiles.default, 1337, {
@@ -40,7 +40,7 @@ test("both halves of a withdrawal have the same nonce", () => {
   );
 });
 
-test("the first half is the typed data for nonces in the contract", () => {
+test("the first step signs the typed data for nonces in the contract", () => {
   expect(built.authorize.sign).toEqual({
     signatureKind: "eip712",
     domain: {
@@ -78,7 +78,7 @@ test("the first half is the typed data for nonces in the contract", () => {
   });
 });
 
-test("the second half is the action in the contract, with its eight fields and their types", () => {
+test("the second step is the action in the contract, with its eight fields and their types", () => {
   expect(built.deposit).toEqual({
     action: {
       type: "sendAsset",

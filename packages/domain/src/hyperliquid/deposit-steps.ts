@@ -20,7 +20,7 @@ export interface HyperliquidDepositTerms extends Omit<SendAssetTerms, "destinati
   readonly depository: Address;
 }
 
-/** Both halves of a withdrawal, built together so that their nonces cannot differ. */
+/** The two steps of such a payment, built together so that their nonces cannot differ. */
 export interface HyperliquidDepositSteps {
   readonly nonce: number;
   /** Maps the nonce to the order. */

@@ -8,7 +8,10 @@ const BEHIND_MS = 2n * DAY_MS;
 const AHEAD_MS = DAY_MS;
 
 /** The first and the last block time, ms, at which an action with this nonce could be accepted. */
-export function hyperliquidNonceWindow(nonce: bigint): { readonly opensAt: bigint; readonly closesAt: bigint } {
+export function hyperliquidNonceWindow(nonce: bigint): {
+  readonly opensAt: bigint;
+  readonly closesAt: bigint;
+} {
   return { opensAt: nonce - AHEAD_MS + 1n, closesAt: nonce + BEHIND_MS - 1n };
 }
 

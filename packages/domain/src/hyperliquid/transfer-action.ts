@@ -54,7 +54,10 @@ export const hyperliquidTransferFields = {
 >;
 
 /** The name of a transfer's signing type, e.g. `ExchangeTransaction:SendAsset`. */
-export function hyperliquidPrimaryType(profile: HyperliquidSigningProfile, type: HyperliquidTransferType): string {
+export function hyperliquidPrimaryType(
+  profile: HyperliquidSigningProfile,
+  type: HyperliquidTransferType,
+): string {
   return `${profile.typePrefix}:${hyperliquidTransferFields[type].typeName}`;
 }
 
@@ -63,8 +66,13 @@ export function hyperliquidTransferTypes(
   profile: HyperliquidSigningProfile,
   type: HyperliquidTransferType,
 ): Record<string, { name: string; type: string }[]> {
-  const fields = hyperliquidTransferFields[type].fields.map(([name, fieldType]) => ({ name, type: fieldType }));
-  return { [hyperliquidPrimaryType(profile, type)]: [{ name: profile.chainField, type: "string" }, ...fields] };
+  const fields = hyperliquidTransferFields[type].fields.map(([name, fieldType]) => ({
+    name,
+    type: fieldType,
+  }));
+  return {
+    [hyperliquidPrimaryType(profile, type)]: [{ name: profile.chainField, type: "string" }, ...fields],
+  };
 }
 
 /** An action as it is signed and posted: field names and plain JSON values. */
@@ -81,7 +89,10 @@ const NO_CONTRACT: Address = `0x${"0".repeat(40)}`;
  * The typed data of an action. Only the fields of its type are signed; `type` and `signatureChainId` are part
  * of the type name and the domain instead.
  */
-export function hyperliquidTypedData(profile: HyperliquidSigningProfile, action: HyperliquidTransferAction): TypedDataToSign {
+export function hyperliquidTypedData(
+  profile: HyperliquidSigningProfile,
+  action: HyperliquidTransferAction,
+): TypedDataToSign {
   return {
     signatureKind: "eip712",
     domain: {
@@ -117,7 +128,10 @@ export interface SendAssetTerms {
  * A `sendAsset` action from the account itself, never from a sub-account.
  * @throws RangeError for a zero amount, an invalid nonce or address
  */
-export function sendAssetAction(profile: HyperliquidSigningProfile, terms: SendAssetTerms): HyperliquidTransferAction {
+export function sendAssetAction(
+  profile: HyperliquidSigningProfile,
+  terms: SendAssetTerms,
+): HyperliquidTransferAction {
   const { network, signatureChainId, from, to, token, amount, decimals } = terms;
   if (amount <= 0n) throw new RangeError(`amount must be greater than 0, got ${amount}`);
   return {
@@ -141,7 +155,10 @@ export type UsdSendTerms = Pick<
 >;
 
 /** A `usdSend` action. @throws RangeError as {@link sendAssetAction} */
-export function usdSendAction(profile: HyperliquidSigningProfile, terms: UsdSendTerms): HyperliquidTransferAction {
+export function usdSendAction(
+  profile: HyperliquidSigningProfile,
+  terms: UsdSendTerms,
+): HyperliquidTransferAction {
   if (terms.amount <= 0n) throw new RangeError(`amount must be greater than 0, got ${terms.amount}`);
   return {
     type: "usdSend",

@@ -18,7 +18,10 @@ const someBalances = fc
     { maxLength: 5 },
   )
   .map((rows) =>
-    rows.map((row, index) => ({ ...row, asset: { chainId: 1, currency: `0x${index.toString(16)}` as const } })),
+    rows.map((row, index) => ({
+      ...row,
+      asset: { chainId: 1, currency: `0x${index.toString(16)}` as const },
+    })),
   );
 
 test("splits a charge exactly: parts and uncovered rest add up, and no part exceeds its balance", () => {
@@ -43,7 +46,10 @@ test("splits a charge exactly: parts and uncovered rest add up, and no part exce
 test("covers a charge if and only if the balances are worth at least that much", () => {
   fc.assert(
     fc.property(usd, someBalances, (charge, balances) => {
-      const worth = balances.reduce((sum, balance) => sum + amountToUsdDown(balance.amount, balance.unit), 0n);
+      const worth = balances.reduce(
+        (sum, balance) => sum + amountToUsdDown(balance.amount, balance.unit),
+        0n,
+      );
       const { uncoveredUsd } = splitCharge(charge, balances);
       expect(uncoveredUsd).toBe(charge > worth ? charge - worth : 0n);
     }),
@@ -56,7 +62,10 @@ test("matches a part only to the price it was converted at", () => {
     fc.property(usd, someBalances, (charge, balances) => {
       const { parts } = splitCharge(charge, balances);
       for (const part of parts) {
-        const unit = balances.find((balance) => balance.asset === part.asset)?.unit ?? { decimals: 0, priceUsd: 1n };
+        const unit = balances.find((balance) => balance.asset === part.asset)?.unit ?? {
+          decimals: 0,
+          priceUsd: 1n,
+        };
         expect(isConvertedAt(part, unit)).toBe(true);
       }
     }),
@@ -85,21 +94,28 @@ test("uses an asset only after all earlier ones are used up", () => {
 
 test("capped balances together pay at most the cap in any order, and the others pay the rest", () => {
   fc.assert(
-    fc.property(usd, usd, someBalances, fc.integer({ min: 0, max: 1 }), (charge, capUsd, balances, parity) => {
-      const applies = (balance: (typeof balances)[number]): boolean => balances.indexOf(balance) % 2 === parity;
-      const { parts, uncoveredUsd } = splitCharge(charge, balances, { usd: capUsd, applies });
-      expect(parts.reduce((sum, part) => sum + part.usd, uncoveredUsd)).toBe(charge);
-      const worthOf = (isCapped: boolean): bigint =>
-        balances
-          .filter((balance) => applies(balance) === isCapped)
-          .reduce((sum, balance) => sum + amountToUsdDown(balance.amount, balance.unit), 0n);
-      const cappedUsd = parts
-        .filter(({ asset }) => balances.some((balance) => balance.asset === asset && applies(balance)))
-        .reduce((sum, part) => sum + part.usd, 0n);
-      expect(cappedUsd <= capUsd).toBe(true);
-      const payableUsd = worthOf(false) + (worthOf(true) < capUsd ? worthOf(true) : capUsd);
-      expect(uncoveredUsd).toBe(charge > payableUsd ? charge - payableUsd : 0n);
-    }),
+    fc.property(
+      usd,
+      usd,
+      someBalances,
+      fc.integer({ min: 0, max: 1 }),
+      (charge, capUsd, balances, parity) => {
+        const applies = (balance: (typeof balances)[number]): boolean =>
+          balances.indexOf(balance) % 2 === parity;
+        const { parts, uncoveredUsd } = splitCharge(charge, balances, { usd: capUsd, applies });
+        expect(parts.reduce((sum, part) => sum + part.usd, uncoveredUsd)).toBe(charge);
+        const worthOf = (isCapped: boolean): bigint =>
+          balances
+            .filter((balance) => applies(balance) === isCapped)
+            .reduce((sum, balance) => sum + amountToUsdDown(balance.amount, balance.unit), 0n);
+        const cappedUsd = parts
+          .filter(({ asset }) => balances.some((balance) => balance.asset === asset && applies(balance)))
+          .reduce((sum, part) => sum + part.usd, 0n);
+        expect(cappedUsd <= capUsd).toBe(true);
+        const payableUsd = worthOf(false) + (worthOf(true) < capUsd ? worthOf(true) : capUsd);
+        expect(uncoveredUsd).toBe(charge > payableUsd ? charge - payableUsd : 0n);
+      },
+    ),
     { numRuns: 2_000 },
   );
 });
@@ -117,7 +133,8 @@ test("paying from a reservation never exceeds it and uses all of it when the ful
         expect(share >= 0n && share <= part.amount).toBe(true);
         paidUsd += (share * part.usd) / part.amount;
       }
-      if (dueUsd >= reservedUsd) expect(shares.map((balance) => balance.amount)).toEqual(parts.map((share) => share.amount));
+      if (dueUsd >= reservedUsd)
+        expect(shares.map((balance) => balance.amount)).toEqual(parts.map((share) => share.amount));
       else expect(paidUsd >= dueUsd).toBe(true);
       if (dueUsd === 0n) expect(shares.every((balance) => balance.amount === 0n)).toBe(true);
     }),

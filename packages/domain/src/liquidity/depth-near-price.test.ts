@@ -20,7 +20,12 @@ function aPool(...positions: readonly (readonly [lower: number, upper: number, l
     ),
     fee: 500n,
     tickSpacing: 10,
-    ticks: { from: -10_000, to: 10_000, indexes: sorted.map(([at]) => at), net: sorted.map(([, change]) => change) },
+    ticks: {
+      from: -10_000,
+      to: 10_000,
+      indexes: sorted.map(([at]) => at),
+      net: sorted.map(([, change]) => change),
+    },
   } satisfies ConcentratedPool;
 }
 
@@ -44,7 +49,7 @@ test("ignores funds far from the price and unknown ticks", () => {
   const far = aPool([300, 400, L], [-400, -300, L]);
   expect([depthNearPrice(far, "token0"), depthNearPrice(far, "token1")]).toEqual([0n, 0n]);
   const whole = aPool([-9_000, 9_000, L]);
-  const partlyKnown = { ...whole, ticks: { from: -10, to: 10, at: [], net: [] } };
+  const partlyKnown = { ...whole, ticks: { from: -10, to: 10, indexes: [], net: [] } };
   expect(share(depthNearPrice(partlyKnown, "token0"), L)).toBeCloseTo(0.05, 2);
 });
 

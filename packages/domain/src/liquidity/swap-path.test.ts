@@ -125,7 +125,10 @@ test("returns nothing beyond the known ticks, and within them the same result as
     swapConcentrated(whole, true, "exactIn", near),
   );
   // The next edge above is not known, so even a small rise cannot be predicted.
-  expect(swapConcentrated(firstPart, false, "exactIn", near)).toMatchObject({ complete: false, amountOut: 0n });
+  expect(swapConcentrated(firstPart, false, "exactIn", near)).toMatchObject({
+    complete: false,
+    amountOut: 0n,
+  });
   expect(swapConcentrated(whole, false, "exactIn", near).complete).toBe(true);
   const huge = 10n ** 30n;
   expect(swapConcentrated(firstPart, true, "exactIn", huge).complete).toBe(false);

@@ -26,29 +26,43 @@ test("drops zero app fees, and adds up those of one recipient", () => {
 
 test("app fee credits are never worth more than the fee deducted from the deposit, regardless of its size", () => {
   const fees = fc.array(
-    fc.record({ recipient: fc.constantFrom(firstRecipient!, secondRecipient!), bps: fc.integer({ min: 0, max: 900 }) }),
+    fc.record({
+      recipient: fc.constantFrom(firstRecipient!, secondRecipient!),
+      bps: fc.integer({ min: 0, max: 900 }),
+    }),
     {
       maxLength: 5,
     },
   );
   fc.assert(
-    fc.property(fees, anAmount, anAmount, unit, unit, (requestedFees, quotedInput, receivedInput, deposited, balance) => {
-      const merged = mergeAppFees(requestedFees);
-      const terms = { chainId: 1, currency: firstRecipient!, fees: quoteAppFees(merged, quotedInput, deposited, balance) };
-      const credits = appFeeCredits(terms, receivedInput, quotedInput, undefined);
-      const sum = credits.reduce((all, { amount }) => all + amount, 0n);
-      const deducted = (receivedInput * BigInt(appBpsOf(merged))) / 10_000n;
-      expect(amountToUsdDown(sum, balance) <= amountToUsdDown(deducted + 1n, deposited)).toBe(true);
-      expect(appFeeCredits(terms, quotedInput, quotedInput, { deposited, balance }).map(({ amount }) => amount)).toEqual(
-        terms.fees.map(({ amount }) => amount),
-      );
-      expect(
-        amountToUsdDown(
-          terms.fees.reduce((all, { amount }) => all + amount, 0n),
-          balance,
-        ) <= appFeesUsd(merged, quotedInput, deposited),
-      ).toBe(true);
-    }),
+    fc.property(
+      fees,
+      anAmount,
+      anAmount,
+      unit,
+      unit,
+      (requestedFees, quotedInput, receivedInput, deposited, balance) => {
+        const merged = mergeAppFees(requestedFees);
+        const terms = {
+          chainId: 1,
+          currency: firstRecipient!,
+          fees: quoteAppFees(merged, quotedInput, deposited, balance),
+        };
+        const credits = appFeeCredits(terms, receivedInput, quotedInput, undefined);
+        const sum = credits.reduce((all, { amount }) => all + amount, 0n);
+        const deducted = (receivedInput * BigInt(appBpsOf(merged))) / 10_000n;
+        expect(amountToUsdDown(sum, balance) <= amountToUsdDown(deducted + 1n, deposited)).toBe(true);
+        expect(
+          appFeeCredits(terms, quotedInput, quotedInput, { deposited, balance }).map(({ amount }) => amount),
+        ).toEqual(terms.fees.map(({ amount }) => amount));
+        expect(
+          amountToUsdDown(
+            terms.fees.reduce((all, { amount }) => all + amount, 0n),
+            balance,
+          ) <= appFeesUsd(merged, quotedInput, deposited),
+        ).toBe(true);
+      },
+    ),
     { numRuns: 1_000 },
   );
 });

@@ -9,11 +9,11 @@ export interface AppFee {
   readonly bps: number;
 }
 
-/** An app fee as agreed in a quote. */
+/** An app fee with the credit that a quote promises. */
 export interface QuotedAppFee extends AppFee {
   /**
    * What the recipient's app balance is credited for a deposit of the quoted size, base units of {@link
-   * AgreedAppFees.currency}.
+   * QuotedAppFees.currency}.
    */
   readonly amount: bigint;
 }
@@ -67,7 +67,7 @@ export interface FeePrices {
 }
 
 /**
- * What the balances are credited for a deposit of `deposited` instead of `agreed`: in proportion, rounded
+ * What the balances are credited for a deposit of `deposited` instead of `quotedInput`: in proportion, rounded
  * down, and at most the fee's value at current prices. Otherwise an app could wait days for prices to fall
  * and be credited at the old prices.
  * @param now undefined if both currencies are the same, so that prices do not matter
@@ -79,7 +79,8 @@ export function appFeeCredits(
   now: FeePrices | undefined,
 ): ReadonlyArray<{ readonly recipient: Address; readonly amount: bigint }> {
   return fees.map(({ recipient, bps, amount }) => {
-    const quoted = deposited === quotedInput || quotedInput === 0n ? amount : (amount * deposited) / quotedInput;
+    const quoted =
+      deposited === quotedInput || quotedInput === 0n ? amount : (amount * deposited) / quotedInput;
     if (now === undefined) return { recipient, amount: quoted };
     const worth = convertDown(bpsOfDown(deposited, bps), now.deposited, now.balance);
     return { recipient, amount: worth < quoted ? worth : quoted };

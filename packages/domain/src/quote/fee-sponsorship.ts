@@ -103,7 +103,10 @@ export function feeSponsorshipOf(
       totalUsd: totalUsd > sponsoredUsd ? totalUsd : sponsoredUsd,
     };
   };
-  const requested = order.reduce((all, component) => (isSelected(component) ? all + totals[component] : all), 0n);
+  const requested = order.reduce(
+    (all, component) => (isSelected(component) ? all + totals[component] : all),
+    0n,
+  );
   return {
     wallet,
     ...(maxUsd !== undefined && { maxUsd }),
@@ -158,7 +161,10 @@ export interface FeeSponsorshipText {
  * `feeSponsorship.quoted` and, with the final charge, the fees part of `feeSponsorship.actual`.
  * @param chargedUsd what the sponsor's balance paid, USD with 18 decimals; default: as quoted
  */
-export function feeSponsorshipText(sponsorship: FeeSponsorship, chargedUsd = sponsorship.usd): FeeSponsorshipText {
+export function feeSponsorshipText(
+  sponsorship: FeeSponsorship,
+  chargedUsd = sponsorship.usd,
+): FeeSponsorshipText {
   const { components, maxUsd, capHit } = sponsorship;
   const changes = changesBy(sponsorship, toWrittenUsd(chargedUsd) - toWrittenUsd(sponsorship.usd));
   const written = (component: FeeComponent): { readonly totalUsd: bigint; readonly sponsoredUsd: bigint } => {

@@ -61,7 +61,8 @@ export function unspentSponsorUsd({ sponsorship }: FeeTerms, sponsored: bigint, 
   if (sponsorship === undefined) return 0n;
   // The gas of the origin transaction is part of `execution` or `rent`.
   const { execution, rent } = sponsorship.components;
-  const gasShareUsd = sponsorship.fixedRate === undefined ? execution.sponsoredUsd + rent.sponsoredUsd : sponsored;
+  const gasShareUsd =
+    sponsorship.fixedRate === undefined ? execution.sponsoredUsd + rent.sponsoredUsd : sponsored;
   const limitUsd = gasShareUsd < sponsored ? gasShareUsd : sponsored;
   return unspentUsd < limitUsd ? unspentUsd : limitUsd;
 }

@@ -43,7 +43,12 @@ const plainFacts = fc.record({
 const topupWei = fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 10n ** 18n }));
 const someFacts: fc.Arbitrary<PricingFacts> = fc
   .tuple(plainFacts, sponsored, topupWei)
-  .map(([facts, sponsoredAmount, wei]) => ({ ...facts, sponsored: sponsoredAmount, topupWei: wei, topupBps: 31 }));
+  .map(([facts, sponsoredAmount, wei]) => ({
+    ...facts,
+    sponsored: sponsoredAmount,
+    topupWei: wei,
+    topupBps: 31,
+  }));
 
 test("with or without a sponsor, the input for an output is the smallest that yields it", () => {
   fc.assert(
@@ -79,7 +84,12 @@ test("divides the input plus the sponsor's part into fees, gas top-up and net ou
 test("a sponsor pays the selected fees and never more than the cap", () => {
   fc.assert(
     fc.property(plainFacts, components, anAmount, (facts, selection, input) => {
-      const { execution, service, app, sponsored: sponsoredAmount } = priceInput(input, { ...facts, sponsored: selection });
+      const {
+        execution,
+        service,
+        app,
+        sponsored: sponsoredAmount,
+      } = priceInput(input, { ...facts, sponsored: selection });
       const requested =
         (selection.execution ? execution : 0n) +
         (selection.service ? service : 0n) +

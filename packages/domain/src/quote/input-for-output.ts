@@ -8,8 +8,8 @@ import { executionFee } from "./output-for-input.ts";
 import type { PricingFacts } from "./output-for-input.ts";
 
 /**
- * The smallest input, at least one unit, whose {@link forward} output is at least `output` (positive),
- * computed exactly. forward(x) >= output means net(x) >= ceil(output in the input currency); since x -
+ * The smallest input, at least one unit, whose {@link priceInput} output is at least `output` (positive),
+ * computed exactly. priceInput(x) >= output means net(x) >= ceil(output in the input currency); since x -
  * ceil(x*b) = floor(x*(1-b)), net(x) >= n means x >= ceil((n + execution) / (1-b)). With a sponsor's cap, net
  * is the smaller of two such functions, so the result is the larger of their two inputs.
  */

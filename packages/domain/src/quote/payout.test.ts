@@ -35,13 +35,23 @@ test("a deposit seen while the quote is firm stays firm, regardless of how long 
 test("pays a zero-slippage quote within the tolerance, firm or not", () => {
   const destination = { ...terms.destination, minimumAmount: 10_000n };
   expect(
-    decidePayout({ ...terms, destination }, { deposited: 1_000n, repriced: 9_800n }, HONOR_BPS, timesAt(4_000)),
+    decidePayout(
+      { ...terms, destination },
+      { deposited: 1_000n, repriced: 9_800n },
+      HONOR_BPS,
+      timesAt(4_000),
+    ),
   ).toEqual({
     kind: "pay",
     amount: 10_000n,
   });
   expect(
-    decidePayout({ ...terms, destination }, { deposited: 1_000n, repriced: 9_799n }, HONOR_BPS, timesAt(4_000)),
+    decidePayout(
+      { ...terms, destination },
+      { deposited: 1_000n, repriced: 9_799n },
+      HONOR_BPS,
+      timesAt(4_000),
+    ),
   ).toEqual({
     kind: "refund",
     reason: "SLIPPAGE",
@@ -134,14 +144,19 @@ test("the expected output follows the swap's result, and never falls below the m
   expect(expectedOutputFor(termsWithSwap, 1_001n)).toBe(10_010n);
   expect(expectedOutputFor(termsWithSwap, 999n)).toBe(9_990n);
   expect(expectedOutputFor(termsWithSwap, 950n)).toBe(9_900n);
-  expect(expectedOutputFor({ ...termsWithSwap, origin: { ...termsWithSwap.origin, amount: 1_003n } }, 1_004n)).toBe(10_009n);
+  expect(
+    expectedOutputFor({ ...termsWithSwap, origin: { ...termsWithSwap.origin, amount: 1_003n } }, 1_004n),
+  ).toBe(10_009n);
 });
 
 test("a swap's surplus over the expected amount goes to the recipient, or to the solver with surplusToSolver", () => {
   const payoutFor = (exact: typeof termsWithSwap & { surplusToSolver?: true }, repriced: bigint) =>
     decidePayout(exact, { deposited: 1_100n, repriced }, HONOR_BPS, timesAt(1_000));
   expect(payoutFor(termsWithSwap, 11_000n)).toEqual({ kind: "pay", amount: 11_000n });
-  expect(payoutFor({ ...termsWithSwap, surplusToSolver: true }, 11_000n)).toEqual({ kind: "pay", amount: 10_000n });
+  expect(payoutFor({ ...termsWithSwap, surplusToSolver: true }, 11_000n)).toEqual({
+    kind: "pay",
+    amount: 10_000n,
+  });
   const smaller = { deposited: 990n, repriced: 9_850n };
   const lenient = { ...termsWithSwap, destination: { ...termsWithSwap.destination, minimumAmount: 9_500n } };
   expect(decidePayout({ ...lenient, surplusToSolver: true }, smaller, HONOR_BPS, timesAt(1_000))).toEqual({
@@ -180,7 +195,10 @@ test("for any swap result, the output keeps the minimum and costs no more than t
         };
         const decideFor = (deposited: bigint) => {
           const repriced = (deposited * price) / 10_000n;
-          return { repriced, due: decidePayout(guarantee, { deposited, repriced }, honorBps, timesAt(seenAtMs)) };
+          return {
+            repriced,
+            due: decidePayout(guarantee, { deposited, repriced }, honorBps, timesAt(seenAtMs)),
+          };
         };
         const [smaller, larger] = [decideFor(deposited), decideFor(deposited + extra)];
         for (const { repriced, due: decision } of [smaller, larger]) {
@@ -189,7 +207,9 @@ test("for any swap result, the output keeps the minimum and costs no more than t
           expect(decision.amount >= minimumAmount).toBe(true);
           expect(decision.amount * (10_000n - BigInt(honorBps)) <= repriced * 10_000n).toBe(true);
         }
-        expect(expectedOutputFor(guarantee, deposited) <= expectedOutputFor(guarantee, deposited + extra)).toBe(true);
+        expect(
+          expectedOutputFor(guarantee, deposited) <= expectedOutputFor(guarantee, deposited + extra),
+        ).toBe(true);
       },
     ),
     { numRuns: 2_000 },

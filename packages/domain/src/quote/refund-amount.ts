@@ -83,13 +83,13 @@ export function planRefund({
   native,
   deposit,
   recipient,
-  remainder: rest,
+  remainder,
   minimumRefund,
   now,
-  minedBy: paidBy,
+  minedBy,
   router,
 }: RefundFacts): RefundPlan {
-  const amount = rest > minimumRefund ? rest : minimumRefund;
+  const amount = remainder > minimumRefund ? remainder : minimumRefund;
   if (amount <= 0n) return { kind: "tooLow" };
   const unattestable = (reason: string) => ({ kind: "pay", amount, unattestable: reason }) as const;
   if (!hasSolverKey) return unattestable(MISSING_SOLVER_KEY);
@@ -106,6 +106,6 @@ export function planRefund({
   // Rounding can raise the minimum above a tiny deposit, and oracles attest no refund that exceeds its
   // deposit.
   if (attested > deposit.amount) return unattestable("the order requires a refund larger than the deposit");
-  const unattestableReason = demand.deadline < paidBy ? REFUND_MAY_BE_LATE : undefined;
+  const unattestableReason = demand.deadline < minedBy ? REFUND_MAY_BE_LATE : undefined;
   return { kind: "pay", amount: attested, unattestable: unattestableReason };
 }

@@ -46,7 +46,7 @@ export interface RouteTrade<T extends SwapAmounts> {
 }
 
 /**
- * What an input buys through all parts: `destination(forward(origin(input)))`. Never falls when the input
+ * What an input buys through all parts: `destination(priceInput(origin(input)))`. Never falls when the input
  * grows. Undefined: nothing, or not possible at this size.
  */
 export function routeOutput<T extends SwapAmounts>(

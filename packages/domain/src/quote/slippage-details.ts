@@ -39,11 +39,11 @@ export function slippageDetails(
   };
 }
 
-function sideOf({ missing, total: of, unit }: Shortfall): SlippageSide {
+function sideOf({ missing, total, unit }: Shortfall): SlippageSide {
   if (missing === 0n) return NONE;
   return {
     usd: formatUsd(amountToUsdDown(missing, unit)),
     value: missing.toString(),
-    percent: formatPercent(missing, of),
+    percent: formatPercent(missing, total),
   };
 }

@@ -177,7 +177,9 @@ export function depositSteps(facts: DepositFacts): TransactionStep[] {
       deposit(facts, currency, transferWithIdCalldata(depository, amount, orderId), 0n, gas.transferErc20),
     ];
   const data = depositErc20Calldata(user, currency, amount, orderId);
-  const approvals = approvalsOf(facts).map((approved) => approve(facts, depository, approved));
+  const approvals = approvalsOf(facts).map((requiredApproval) =>
+    approve(facts, depository, requiredApproval),
+  );
   // Omit the deposit's gas after an approval: no wallet or node can estimate it before the approval is mined.
   return [
     ...approvals,

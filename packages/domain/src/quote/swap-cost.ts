@@ -20,7 +20,8 @@ export function swapImpactBps(
   const spotLossBps = spotOut === 0n ? 0n : ((spotOut - amountOut) * BPS) / spotOut;
   const inputUsd = amountToUsdDown(amountIn, from);
   const outputUsd = amountToUsdDown(amountOut, to);
-  const priceLossBps = inputUsd === 0n || outputUsd === 0n ? spotLossBps : ((inputUsd - outputUsd) * BPS) / inputUsd;
+  const priceLossBps =
+    inputUsd === 0n || outputUsd === 0n ? spotLossBps : ((inputUsd - outputUsd) * BPS) / inputUsd;
   return priceLossBps > spotLossBps ? priceLossBps : spotLossBps;
 }
 

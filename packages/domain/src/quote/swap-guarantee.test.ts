@@ -107,7 +107,8 @@ test("an exact output is guaranteed in full, from the smallest deposit that the 
     );
   const { minimumAmount, minDeposit } = guarantee(1_000, 15);
   expect(minimumAmount).toBe(expected);
-  const accepts = (amount: bigint) => priceInput(amount, facts).output * 10_000n >= expected * (10_000n - 15n);
+  const accepts = (amount: bigint) =>
+    priceInput(amount, facts).output * 10_000n >= expected * (10_000n - 15n);
   expect(accepts(minDeposit)).toBe(true);
   expect(accepts(minDeposit - 1n)).toBe(false);
   // The client's slippage on the origin bounds it as well.

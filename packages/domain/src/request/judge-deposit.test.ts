@@ -12,12 +12,26 @@ const terms = {
   origin: { chainId: 1, currency: usdc, amount: 100n },
   forceRefund: false,
 } as const;
-const matchingDeposit: JudgedDeposit = { chainId: 1, currency: usdc, amount: 100n, depositor: user, sender: user };
+const matchingDeposit: JudgedDeposit = {
+  chainId: 1,
+  currency: usdc,
+  amount: 100n,
+  depositor: user,
+  sender: user,
+};
 
-test("accepts another depositor on chains whose wallets pay from any address; a mismatch is then not the user's", () => {
-  const fromAnyAddress: JudgedDeposit = { ...matchingDeposit, depositor: stranger, sender: stranger, isFromAnyAddress: true };
+test("accepts another depositor on chains whose wallets pay from any address; a mismatch there does not count as the user's", () => {
+  const fromAnyAddress: JudgedDeposit = {
+    ...matchingDeposit,
+    depositor: stranger,
+    sender: stranger,
+    isFromAnyAddress: true,
+  };
   expect(judgeDeposit(terms, fromAnyAddress)).toEqual({ kind: "match" });
-  expect(judgeDeposit(terms, { ...fromAnyAddress, amount: 99n })).toMatchObject({ kind: "mismatch", byUser: false });
+  expect(judgeDeposit(terms, { ...fromAnyAddress, amount: 99n })).toMatchObject({
+    kind: "mismatch",
+    byUser: false,
+  });
 });
 
 test("an agreed deposit matches even if someone else signed it to pay for the user", () => {
@@ -80,14 +94,17 @@ test("the output of a swap matches if it is at least its minimum, without an upp
 });
 
 test("values a quoted deposit at the quote, a larger one in proportion rounded up, and any other as unknown", () => {
-  const usdOf = (change: Partial<JudgedDeposit>) => depositUsdAtQuote(termsWithSwap, { ...matchingDeposit, ...change });
+  const usdOf = (change: Partial<JudgedDeposit>) =>
+    depositUsdAtQuote(termsWithSwap, { ...matchingDeposit, ...change });
   expect([usdOf({}), usdOf({ amount: 97n }), usdOf({ amount: 1n })]).toEqual([1_000n, 970n, 10n]);
   expect([usdOf({ amount: 101n }), usdOf({ amount: 1_000n })]).toEqual([1_010n, 10_000n]);
-  expect(depositUsdAtQuote({ ...termsWithSwap, inputUsd: 999n }, { ...matchingDeposit, amount: 101n })).toBe(1_009n);
+  expect(depositUsdAtQuote({ ...termsWithSwap, inputUsd: 999n }, { ...matchingDeposit, amount: 101n })).toBe(
+    1_009n,
+  );
   expect([usdOf({ chainId: 2 }), usdOf({ currency: NATIVE_CURRENCY })]).toEqual([undefined, undefined]);
   const exact = { ...terms, inputUsd: 1_000n };
-  expect([depositUsdAtQuote(exact, matchingDeposit), depositUsdAtQuote(exact, { ...matchingDeposit, amount: 101n })]).toEqual([
-    1_000n,
-    undefined,
-  ]);
+  expect([
+    depositUsdAtQuote(exact, matchingDeposit),
+    depositUsdAtQuote(exact, { ...matchingDeposit, amount: 101n }),
+  ]).toEqual([1_000n, undefined]);
 });

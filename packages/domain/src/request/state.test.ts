@@ -173,8 +173,8 @@ function replay({ kind, turns }: EventSequence): Step[] {
   let state = quotedState(kind);
   return turns.map(({ pick, stray }) => {
     const before = state;
-    const awaited = everyEvent.filter((candidate) => decide(before, candidate).kind === "applied");
-    const event = stray ?? awaited[pick % awaited.length] ?? everyEvent[0];
+    const applicable = everyEvent.filter((candidate) => decide(before, candidate).kind === "applied");
+    const event = stray ?? applicable[pick % applicable.length] ?? everyEvent[0];
     if (event === undefined) throw new Error("the event is missing");
     const decision = decide(before, event);
     state = stateAfter(before, event);
@@ -278,7 +278,9 @@ function outcomeOf({ name, final, failReason, refundFailReason }: RequestState):
 test("rejects events that would undo a final outcome, or end a paid request differently", () => {
   const filled = { ...quotedState("bridge"), name: "filled", depositId: "1" } as const;
   const refunded = { ...filled, name: "refunded", final: true } as const;
-  expect(decide(filled, { kind: "fillDead", reason: "UNKNOWN", isDepositOrphaned: false }).kind).toBe("rejected");
+  expect(decide(filled, { kind: "fillDead", reason: "UNKNOWN", isDepositOrphaned: false }).kind).toBe(
+    "rejected",
+  );
   expect(decide({ ...filled, final: true }, { kind: "fillUnmined" }).kind).toBe("rejected");
   expect(decide(refunded, { kind: "refundUnmined", depositId: "1" }).kind).toBe("rejected");
   const sent = { ...quotedState("send"), name: "filled", final: true } as const;
@@ -370,7 +372,7 @@ test("a third party's mismatching deposit never changes the request", () => {
     fc.property(someEvents, strangers, (sequence, event) => {
       const state = replay(sequence).at(-1)?.after ?? quotedState(sequence.kind);
       const decision = decide(state, event);
-      if (decision.kind !== "applied") throw new Error("it is money, and it is answered");
+      if (decision.kind !== "applied") throw new Error("the deposit must be refunded");
       expect(decision.next).toEqual(state);
       expect(decision.effects).toHaveLength(1);
       expect(decision.effects[0]).toMatchObject({ kind: "refundDeposit", depositId: "666" });

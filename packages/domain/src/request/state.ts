@@ -323,7 +323,8 @@ function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind:
     }
     const accept: Effect = { kind: "acceptDeposit", depositId };
     const depositChange = { depositId, failReason: undefined };
-    if (event.confirmed) return transitionTo(state, { ...depositChange, name: "fillable" }, accept, { kind: "fill" });
+    if (event.confirmed)
+      return transitionTo(state, { ...depositChange, name: "fillable" }, accept, { kind: "fill" });
     return transitionTo(state, { ...depositChange, name: "deposited" }, accept);
   }
   // The recipient is or will be paid, so accept this deposit as the user's payment, however late.
@@ -420,7 +421,11 @@ function cover(state: RequestState): Decision {
 
 /** The deposit is orphaned or needs more confirmations again. */
 function uncover(state: RequestState): Decision {
-  return transitionTo(state, { front: "held" }, ...(isFillFinal(state) ? [{ kind: "reinstateHold" } as const] : []));
+  return transitionTo(
+    state,
+    { front: "held" },
+    ...(isFillFinal(state) ? [{ kind: "reinstateHold" } as const] : []),
+  );
 }
 
 /** This fill has paid nothing and never will: any deposit is refunded, and the guarantee ends. */

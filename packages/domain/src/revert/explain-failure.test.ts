@@ -122,7 +122,10 @@ test("a path through callers that all revert with large data is read only in par
 
 test("of two calls that failed in the same way, the later one counts", () => {
   const equalFailures = [3, 4].map((n) => reverted({ to: address(n), output: invalidSignature }));
-  expect(pathOf(reverted({ output: invalidSignature, calls: equalFailures }))).toEqual([address(2), address(4)]);
+  expect(pathOf(reverted({ output: invalidSignature, calls: equalFailures }))).toEqual([
+    address(2),
+    address(4),
+  ]);
 });
 
 test.each([

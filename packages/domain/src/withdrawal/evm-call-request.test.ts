@@ -74,7 +74,8 @@ test("a payload in upper case is the same request", () => {
 
 test("a payload has one format: no other bytes decode to the request", () => {
   const words = payload.slice(2).match(/.{64}/g)!;
-  const withWord = (position: number, word: string): Hex => `0x${words.with(position, word.padStart(64, "0")).join("")}`;
+  const withWord = (position: number, word: string): Hex =>
+    `0x${words.with(position, word.padStart(64, "0")).join("")}`;
   expect(decodeEvmCallRequest(`${payload}${"0".repeat(64)}`), "bytes after the end").toBeUndefined();
   expect(decodeEvmCallRequest(payload.slice(0, -2) as Hex), "bytes missing").toBeUndefined();
   expect(decodeEvmCallRequest(payload.slice(0, -1) as Hex), "half a byte missing").toBeUndefined();
@@ -134,7 +135,8 @@ test("a request pays the native value of its only call, or its only token transf
 });
 
 test("refuses a request that could be executed without paying what it seems to pay", () => {
-  const refusal = (...calls: Partial<EvmCall>[]) => (paymentOfCalls(...calls) as { refusal?: string }).refusal;
+  const refusal = (...calls: Partial<EvmCall>[]) =>
+    (paymentOfCalls(...calls) as { refusal?: string }).refusal;
   expect(refusal()).toBe("a withdrawal must have exactly one call");
   expect(refusal({}, {})).toBe("a withdrawal must have exactly one call");
   expect(refusal({ allowFailure: true })).toBe("the call of a withdrawal must not allow failure");

@@ -110,7 +110,8 @@ export function evmWithdrawalPayment({
   calls,
 }: EvmCallRequest): EvmWithdrawalPayment | { readonly refusal: string } {
   const [call, ...otherCalls] = calls;
-  if (call === undefined || otherCalls.length > 0) return { refusal: "a withdrawal must have exactly one call" };
+  if (call === undefined || otherCalls.length > 0)
+    return { refusal: "a withdrawal must have exactly one call" };
   if (call.allowFailure) return { refusal: "the call of a withdrawal must not allow failure" };
   const to = lower(call.to);
   const data = lower(call.data);

@@ -82,7 +82,9 @@ export function judgeDeposit(rules: DepositRules, { transaction, spent }: Deposi
  * address of the network.
  */
 function namedDepositor(texts: readonly CarriedText[], network: BitcoinNetwork): string | undefined {
-  const [depositorText, ...otherScripts] = new Set(texts.map(depositorIn).filter((name) => name !== undefined));
+  const [depositorText, ...otherScripts] = new Set(
+    texts.map(depositorIn).filter((name) => name !== undefined),
+  );
   if (depositorText === undefined || otherScripts.length > 0) return undefined;
   const bytes = encodeBitcoinAddress(network, depositorText);
   return bytes === undefined ? undefined : bitcoinCodec.decode(bytes);

@@ -36,7 +36,9 @@ export const evm: FamilyEntry<"evm", EvmFacts> = {
       chainId,
       finality: finalityPolicy(entry.additionalData, `${place}.additionalData`, problems),
       blockTimeSeconds: entry.blockTimeSeconds ?? BLOCK_TIME_SECONDS,
-      fillContracts: contractTexts.map((text, index) => evmAddress(text, `${place}: fill contract ${index}`, problems)),
+      fillContracts: contractTexts.map((text, index) =>
+        evmAddress(text, `${place}: fill contract ${index}`, problems),
+      ),
       isZksyncStack,
     };
   },

@@ -213,7 +213,7 @@ function transferBehind(
   amount: bigint,
   transfers: readonly Transfer[],
 ): Transfer | undefined {
-  const free = transfers.filter(({ log, isMatched: taken }) => !taken && log.address === token);
+  const free = transfers.filter(({ log, isMatched }) => !isMatched && log.address === token);
   const nearest = free.at(-1);
   const exact = free.findLast((transfer) => transfer.amount === amount);
   return exact ?? (nearest !== undefined && nearest.amount > amount ? nearest : undefined);
@@ -258,7 +258,8 @@ function inChainOrder(a: LogFact, b: LogFact): number {
 function splitWords(data: Hex): bigint[] {
   if ((data.length - 2) % 64 !== 0) return [];
   const words: bigint[] = [];
-  for (let offset = 2; offset < data.length; offset += 64) words.push(BigInt(`0x${data.slice(offset, offset + 64)}`));
+  for (let offset = 2; offset < data.length; offset += 64)
+    words.push(BigInt(`0x${data.slice(offset, offset + 64)}`));
   return words;
 }
 

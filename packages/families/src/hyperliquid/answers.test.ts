@@ -38,7 +38,8 @@ function* malformedCopies(value: unknown, path = ""): Generator<[path: string, c
     for (const replacement of [null, [], {}, true, ""].filter((replacement) => replacement !== part))
       yield [`${partPath} = ${JSON.stringify(replacement)}`, withPart(replacement)];
     if (typeof part === "number")
-      for (const replacement of [`${part}`, -1, 1.5, 2 ** 60]) yield [`${partPath} = ${replacement}`, withPart(replacement)];
+      for (const replacement of [`${part}`, -1, 1.5, 2 ** 60])
+        yield [`${partPath} = ${replacement}`, withPart(replacement)];
     for (const [deeper, copy] of malformedCopies(part, partPath)) yield [deeper, withPart(copy)];
   }
 }

@@ -152,7 +152,11 @@ export function readUserDetails(
   return transactions;
 }
 
-function readTransaction(tx: unknown, method: string, profile: HyperliquidSigningProfile): HyperliquidTransaction {
+function readTransaction(
+  tx: unknown,
+  method: string,
+  profile: HyperliquidSigningProfile,
+): HyperliquidTransaction {
   const fields = record(method, tx, "transaction");
   const { hash, error } = fields;
   const id = typeof hash === "string" ? parseHex32(hash) : undefined;

@@ -176,8 +176,13 @@ test("a transfer without a mapping stays open until the hub's final block is pas
 });
 
 test("oracles that reach a decision agree, regardless of when they ask", () => {
-  const setAt = fc.option(fc.bigInt({ min: transferTime - 10n * HOUR, max: transferTime + 10n * HOUR }), { nil: undefined });
-  const queryTimes = fc.array(fc.bigInt({ min: transferTime - HOUR, max: transferTime + 12n * HOUR }), { minLength: 2, maxLength: 8 });
+  const setAt = fc.option(fc.bigInt({ min: transferTime - 10n * HOUR, max: transferTime + 10n * HOUR }), {
+    nil: undefined,
+  });
+  const queryTimes = fc.array(fc.bigInt({ min: transferTime - HOUR, max: transferTime + 12n * HOUR }), {
+    minLength: 2,
+    maxLength: 8,
+  });
   fc.assert(
     fc.property(setAt, queryTimes, (set, times) => {
       const decisions = times
@@ -207,7 +212,7 @@ const question: PaymentQuestion = {
   receipts: [{ recipient: friend, currency: PERPS_CURRENCY }],
   calls: [],
 };
-const paid = (
+const judge = (
   action: HyperliquidAction,
   fields: Partial<HyperliquidTransaction> = {},
   queryTimes: Partial<PaymentQuestion> = {},
@@ -216,14 +221,14 @@ const toFriend = { destination: friend };
 
 test("counts what the recipient received in the currency, and each transfer once", () => {
   const expected = { amounts: [1_250_000_000n], payer: user, nonce: NOW - 5n };
-  expect(paid(usdSend(toFriend))).toEqual(expected);
-  expect(paid(sendAsset(toFriend))).toEqual(expected);
+  expect(judge(usdSend(toFriend))).toEqual(expected);
+  expect(judge(sendAsset(toFriend))).toEqual(expected);
   const receipts = [
     { recipient: friend, currency: MAINNET_USDC_TOKEN_ID },
     { recipient: user, currency: PERPS_CURRENCY },
     { recipient: friend, currency: PERPS_CURRENCY },
   ];
-  expect(paid(usdSend(toFriend), {}, { receipts })).toMatchObject({ amounts: [0n, 0n, 1_250_000_000n] });
+  expect(judge(usdSend(toFriend), {}, { receipts })).toMatchObject({ amounts: [0n, 0n, 1_250_000_000n] });
 });
 
 test("a payment on another dex or in another token does not count", () => {
@@ -232,25 +237,25 @@ test("a payment on another dex or in another token does not count", () => {
     { destinationDex: "xyz" },
     { sourceDex: "spot", destinationDex: "spot", token: `HYPE:${HYPE}`, amount: "99" },
   ])
-    expect(paid(sendAsset({ ...toFriend, ...change }))).toMatchObject({ amounts: [0n] });
+    expect(judge(sendAsset({ ...toFriend, ...change }))).toMatchObject({ amounts: [0n] });
 });
 
 test("the time of a payment is that of its block, regardless of the nonce its signer chose", () => {
   const deadline = Number(NOW / 1_000n);
-  expect(paid(usdSend({ ...toFriend, time: NOW + 9_000_000n }))).toHaveProperty("amounts");
+  expect(judge(usdSend({ ...toFriend, time: NOW + 9_000_000n }))).toHaveProperty("amounts");
   const late = { time: BigInt(deadline + 1) * 1_000n };
-  expect(paid(usdSend({ ...toFriend, time: 1n }), late)).toHaveProperty("refusal");
+  expect(judge(usdSend({ ...toFriend, time: 1n }), late)).toHaveProperty("refusal");
 });
 
 test("refuses failed transfers, self-transfers, transfers involving a depository or sub-account, and orders with calls", () => {
-  expect(paid(usdSend(toFriend), { error: "no" })).toHaveProperty("refusal");
-  expect(paid(sendAsset({ destination: user, sourceDex: "spot" }))).toHaveProperty("refusal");
-  expect(paid(usdSend(toFriend), { user: oldDepository })).toHaveProperty("refusal");
-  expect(paid(usdSend({ destination: oldDepository }))).toHaveProperty("refusal");
-  expect(paid(sendAsset({ ...toFriend, fromSubAccount: friend }))).toHaveProperty("refusal");
-  expect(paid(usdSend(toFriend), {}, { calls: ["0x12"] })).toHaveProperty("refusal");
+  expect(judge(usdSend(toFriend), { error: "no" })).toHaveProperty("refusal");
+  expect(judge(sendAsset({ destination: user, sourceDex: "spot" }))).toHaveProperty("refusal");
+  expect(judge(usdSend(toFriend), { user: oldDepository })).toHaveProperty("refusal");
+  expect(judge(usdSend({ destination: oldDepository }))).toHaveProperty("refusal");
+  expect(judge(sendAsset({ ...toFriend, fromSubAccount: friend }))).toHaveProperty("refusal");
+  expect(judge(usdSend(toFriend), {}, { calls: ["0x12"] })).toHaveProperty("refusal");
   const twice = [question.receipts[0]!, question.receipts[0]!];
-  expect(() => paid(usdSend(toFriend), {}, { receipts: twice })).toThrow(RangeError);
+  expect(() => judge(usdSend(toFriend), {}, { receipts: twice })).toThrow(RangeError);
 });
 
 const { encoded, withdrawalId } = vector.output;
@@ -331,7 +336,9 @@ test("finds the transaction of an execution from every format of ledger entry", 
     expect(mayBeExecutionOf(entry, payment, rules)).toBe(true);
     expect(mayBeExecutionOf({ ...entry, nonce: undefined }, payment, rules)).toBe(true);
     expect(mayBeExecutionOf({ ...entry, kind: "spotSend", nonce: undefined }, payment, rules)).toBe(true);
-    expect(mayBeExecutionOf({ ...depositoryAccount, kind: "usdSend", nonce: undefined }, payment, rules)).toBe(true);
+    expect(
+      mayBeExecutionOf({ ...depositoryAccount, kind: "usdSend", nonce: undefined }, payment, rules),
+    ).toBe(true);
     expect(mayBeExecutionOf({ ...entry, nonce: NOW - 6n }, payment, rules)).toBe(false);
     const largerEntry: LedgerTransfer = { ...entry, kind: "usdSend", amount: "12.51", nonce: undefined };
     expect(mayBeExecutionOf(largerEntry, payment, rules)).toBe(false);

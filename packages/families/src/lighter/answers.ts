@@ -71,12 +71,12 @@ export function readTransaction(hash: string, status: number, text: string): Lig
   const transfer = isTransfer ? readTransfer(method, record) : undefined;
   const executedAtMs = integer(method, record, "executed_at");
   const blockHeight = integer(method, record, "block_height");
-  const standing = transactionStateOf(integer(method, record, "status"), blockHeight);
-  if (standing === "final" && (executedAtMs === 0n || blockHeight === 0n))
+  const state = transactionStateOf(integer(method, record, "status"), blockHeight);
+  if (state === "final" && (executedAtMs === 0n || blockHeight === 0n))
     throw garbage(method, "settled transaction has no block or time");
   return {
     hash,
-    state: standing,
+    state,
     queuedAtMs: time(method, "queued_at", integer(method, record, "queued_at")),
     executedAtMs: executedAtMs === 0n ? 0n : time(method, "executed_at", executedAtMs),
     blockHeight,

@@ -111,7 +111,7 @@ const aQuestion = (changes: Partial<PaymentQuestion> = {}): PaymentQuestion => (
   calls: [],
   ...changes,
 });
-const paid = (
+const judge = (
   changes: Partial<RecordedTransfer> = {},
   question: Partial<PaymentQuestion> = {},
   executedAtMs = QUEUED_MS - 100n,
@@ -123,49 +123,49 @@ const paid = (
   );
 
 test("a transfer with the order's id as its memo pays its recipient, in its currency only", () => {
-  expect(paid()).toEqual({ amounts: [5_000_000n], timestamp: 1_763_298_993n });
+  expect(judge()).toEqual({ amounts: [5_000_000n], timestamp: 1_763_298_993n });
   const receipts = [
     { recipient: "462196", currency: "3" },
     { recipient: "5", currency: "0" },
     { recipient: "462196", currency: "0" },
   ];
-  expect(paid({}, { receipts })).toMatchObject({ amounts: [0n, 0n, 5_000_000n] });
-  expect(paid({ toRouteType: 1n }, { receipts })).toMatchObject({ amounts: [5_000_000n, 0n, 0n] });
+  expect(judge({}, { receipts })).toMatchObject({ amounts: [0n, 0n, 5_000_000n] });
+  expect(judge({ toRouteType: 1n }, { receipts })).toMatchObject({ amounts: [5_000_000n, 0n, 0n] });
 });
 
 test("counts ETH only in the balance where it can be spent", () => {
   const receipts = [{ recipient: "462196", currency: "1" }];
-  expect(paid({ assetIndex: 1n, toRouteType: 1n }, { receipts })).toMatchObject({ amounts: [5_000_000n] });
-  expect(paid({ assetIndex: 1n, toRouteType: 0n }, { receipts })).toMatchObject({ amounts: [0n] });
+  expect(judge({ assetIndex: 1n, toRouteType: 1n }, { receipts })).toMatchObject({ amounts: [5_000_000n] });
+  expect(judge({ assetIndex: 1n, toRouteType: 0n }, { receipts })).toMatchObject({ amounts: [0n] });
 });
 
 test("a transfer from an account to itself is not a payment", () => {
-  expect(paid({ fromAccountIndex: 462_196n, fromRouteType: 1n })).toMatchObject({ amounts: [0n] });
+  expect(judge({ fromAccountIndex: 462_196n, fromRouteType: 1n })).toMatchObject({ amounts: [0n] });
 });
 
 test("a payment is in time if the later of Lighter's two times is", () => {
-  expect(paid({}, { deadline: 1_763_298_993 })).toEqual({
+  expect(judge({}, { deadline: 1_763_298_993 })).toEqual({
     refusal: expect.stringContaining("deadline") as string,
   });
-  expect(paid({}, {}, 1_763_298_994_000n)).toMatchObject({ timestamp: 1_763_298_994n });
-  expect(paid({}, {}, 1_763_298_994_001n)).toEqual({
+  expect(judge({}, {}, 1_763_298_994_000n)).toMatchObject({ timestamp: 1_763_298_994n });
+  expect(judge({}, {}, 1_763_298_994_001n)).toEqual({
     refusal: expect.stringContaining("deadline") as string,
   });
 });
 
 test("refuses payments for another order, from or to a depository, with calls, and transactions without a transfer", () => {
-  expect(paid({ memo: `0x${"ac".repeat(32)}` })).toHaveProperty("refusal");
-  expect(paid({ fromAccountIndex: 460_491n })).toHaveProperty("refusal");
-  expect(paid({ fromAccountIndex: 460_492n })).toHaveProperty("refusal");
+  expect(judge({ memo: `0x${"ac".repeat(32)}` })).toHaveProperty("refusal");
+  expect(judge({ fromAccountIndex: 460_491n })).toHaveProperty("refusal");
+  expect(judge({ fromAccountIndex: 460_492n })).toHaveProperty("refusal");
   expect(
-    paid({ toAccountIndex: 460_491n }, { receipts: [{ recipient: "460491", currency: "0" }] }),
+    judge({ toAccountIndex: 460_491n }, { receipts: [{ recipient: "460491", currency: "0" }] }),
   ).toHaveProperty("refusal");
-  expect(paid({}, { calls: ["0x01"] })).toHaveProperty("refusal");
+  expect(judge({}, { calls: ["0x01"] })).toHaveProperty("refusal");
   const none = { transfer: undefined, queuedAtMs: QUEUED_MS, executedAtMs: QUEUED_MS };
   expect(judgePayments(OURS, none, aQuestion())).toHaveProperty("refusal");
 });
 
 test("throws if the question contains a recipient and currency twice", () => {
   const receipt = { recipient: "462196", currency: "0" };
-  expect(() => paid({}, { receipts: [receipt, receipt] })).toThrow(RangeError);
+  expect(() => judge({}, { receipts: [receipt, receipt] })).toThrow(RangeError);
 });

@@ -216,7 +216,9 @@ function historyOf(plan: readonly Step[]): readonly (readonly Modeled[])[] {
   const nextNonce = (): bigint => 12n + BigInt(inBlocks().length);
   const change = (hash: string, fields: Partial<LighterTransaction>): void => {
     records = records.map((record) =>
-      record.transaction.hash === hash ? { ...record, transaction: { ...record.transaction, ...fields } } : record,
+      record.transaction.hash === hash
+        ? { ...record, transaction: { ...record.transaction, ...fields } }
+        : record,
     );
   };
   const queued = (): Modeled | undefined =>

@@ -128,12 +128,12 @@ export function outcomeOf(
 ): "pending" | "executed" | "expired" {
   const ofKey = transactions.filter(({ transfer }) => transfer !== undefined && isOfKey(payment, transfer));
   const ofNonce = ofKey.filter(({ transfer }) => transfer?.nonce === payment.transfer.nonce);
-  const settled = ofNonce.filter(({ state: standing }) => standing === "final");
+  const settled = ofNonce.filter(({ state }) => state === "final");
   if (new Set(settled.map(({ hash }) => hash)).size > 1)
     throw inconsistent("tx", "two settled transactions have the same nonce and key");
   const [used] = settled;
   if (used !== undefined) return makesPayment(used, payment, exchangeChainId) ? "executed" : "expired";
-  if (!isComplete || ofNonce.some(({ state: standing }) => standing === "notFinal")) return "pending";
+  if (!isComplete || ofNonce.some(({ state }) => state === "notFinal")) return "pending";
   const isNonceWasted = ofNonce.some(
     (failed) =>
       failed.state === "failed" &&
@@ -150,7 +150,9 @@ export function outcomeOf(
 
 /** Whether a transaction is by the account and key that the payload names. */
 export function isOfKey({ transfer }: WithdrawalPayment, candidate: RecordedTransfer): boolean {
-  return candidate.fromAccountIndex === transfer.fromAccountIndex && candidate.apiKeyIndex === transfer.apiKeyIndex;
+  return (
+    candidate.fromAccountIndex === transfer.fromAccountIndex && candidate.apiKeyIndex === transfer.apiKeyIndex
+  );
 }
 
 function makesPayment(

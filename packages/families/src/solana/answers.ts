@@ -52,7 +52,10 @@ export function readTransaction(value: unknown, requestedSignature: string): Rep
   const expectedCount = (which: "writableIndexes" | "readonlyIndexes"): number =>
     lookups.reduce((sum, lookup) => sum + lookup[which].length, 0);
   // If addresses of lookup tables were missing, indexes in the message would refer to wrong accounts.
-  if (writable.length !== expectedCount("writableIndexes") || readonly.length !== expectedCount("readonlyIndexes"))
+  if (
+    writable.length !== expectedCount("writableIndexes") ||
+    readonly.length !== expectedCount("readonlyIndexes")
+  )
     throw garbage(METHOD, "addresses of its lookup tables are missing");
   const keys: readonly string[] = [...message.staticAccounts, ...writable, ...readonly];
 

@@ -74,7 +74,7 @@ export function vaultKey(mint: string, tokenProgram: string): string {
  * instruction without inner instructions, apart from those that set the compute budget.
  *
  * @param vaultAccounts the vault's token accounts, by {@link vaultKey}, for all of {@link
- * tokenAccountsWanted}
+ * neededTokenAccounts}
  * @throws RpcFault if the node's answer contradicts itself
  */
 export function depositsIn(
@@ -138,7 +138,9 @@ function requestedBy(
   const isOurs =
     depository === pdas.depository &&
     vault === pdas.vault &&
-    (!isToken || (receivingAccount !== undefined && vaultAccounts.get(vaultKey(mint ?? "", accounts[7] ?? "")) === receivingAccount));
+    (!isToken ||
+      (receivingAccount !== undefined &&
+        vaultAccounts.get(vaultKey(mint ?? "", accounts[7] ?? "")) === receivingAccount));
   const view = new DataView(data.buffer, data.byteOffset);
   return [
     {

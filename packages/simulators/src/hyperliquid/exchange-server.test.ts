@@ -240,7 +240,10 @@ test("no account sends more than its balance, and the total stays the same", LON
     fc.asyncProperty(
       fc.array(fc.integer({ min: 1, max: 6_000 }), { minLength: 1, maxLength: 5 }),
       async (cents) => {
-        const fresh = await startExchange({ profile: hyperliquidSigningProfiles.hyperliquid, now: () => START });
+        const fresh = await startExchange({
+          profile: hyperliquidSigningProfiles.hyperliquid,
+          now: () => START,
+        });
         fresh.control.fund(userAddress, "100");
         const config = {
           transport: new HttpTransport({ apiUrl: fresh.url }),

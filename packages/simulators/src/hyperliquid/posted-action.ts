@@ -45,7 +45,8 @@ export function readPostedAction(body: unknown, profile: HyperliquidSigningProfi
   const action = { ...fields, type, signatureChainId } as HyperliquidTransferAction;
 
   const nonce = number(posted, "nonce");
-  if (hyperliquidNonceOf(action) !== nonce) throw new Undecodable("nonce differs from the nonce of the action");
+  if (hyperliquidNonceOf(action) !== nonce)
+    throw new Undecodable("nonce differs from the nonce of the action");
 
   const signature = record(posted["signature"], "signature");
   onlyFields(signature, ["r", "s", "v"]);

@@ -48,7 +48,7 @@ export function depositEvidenceIn(
  * transaction of another user's deposit must not reduce that deposit. It is debited when its payload is
  * attested.
  *
- * Only attestations are reduced: the engine credits every inflow in full. The solver loses the difference,
+ * Only attestations are reduced: the service credits every inflow in full. The solver loses the difference,
  * because only attestations repay its fills.
  */
 function creditedAmounts(
@@ -83,7 +83,8 @@ function netInflow(depository: Address, token: Address, logs: readonly LogFact[]
     if (log.address === depository && topic === CALL_EXECUTED_TOPIC) {
       const payment = tokenPaymentIn(log.data);
       const outflowIndex = sent.findLastIndex(
-        (outflow) => token === payment?.token && outflow.to === payment.recipient && outflow.amount <= payment.amount,
+        (outflow) =>
+          token === payment?.token && outflow.to === payment.recipient && outflow.amount <= payment.amount,
       );
       net += sent[outflowIndex]?.amount ?? 0n;
       // Outflows before this report cannot belong to a later report.

@@ -41,7 +41,8 @@ export function extendTrail(
   const trailBlockAt = (number: bigint): BlockRef | undefined =>
     number < lowest.number ? undefined : trail[Number(number - lowest.number)];
   // A head below the trail does not contradict any block of it.
-  if (head.number < lowest.number || trailBlockAt(head.number)?.hash === head.hash) return { kind: "unchanged" };
+  if (head.number < lowest.number || trailBlockAt(head.number)?.hash === head.hash)
+    return { kind: "unchanged" };
 
   const append: BlockRef[] = [head];
   for (let oldest = head; ;) {

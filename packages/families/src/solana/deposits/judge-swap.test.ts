@@ -138,7 +138,12 @@ interface TokenAccountFields {
   readonly closer?: string;
   readonly program?: string;
 }
-function tokenAccount({ owner = thief, delegate, closer, program = TOKEN_PROGRAM }: TokenAccountFields): AccountFact {
+function tokenAccount({
+  owner = thief,
+  delegate,
+  closer,
+  program = TOKEN_PROGRAM,
+}: TokenAccountFields): AccountFact {
   const data = new Uint8Array(165);
   const put = (offset: number, account: string | undefined): void => {
     if (account !== undefined) data.set(bytesOf(encodeWith(solanaCodec, account)), offset);
@@ -170,8 +175,13 @@ test("names the accounts that a swap writes to, each once", () => {
 const extra = (...keys: PlainInstruction["keys"]): Partial<ProposedSwap> => ({
   swap: { ...route(), keys: [...route().keys, ...keys] },
 });
-const offset = (place: number, pubkey: string, of = route()): Partial<ProposedSwap> => ({
-  swap: { ...of, keys: of.keys.map((accountMeta, index) => (index === place ? { ...accountMeta, pubkey } : accountMeta)) },
+const withKey = (place: number, pubkey: string, instruction = route()): Partial<ProposedSwap> => ({
+  swap: {
+    ...instruction,
+    keys: instruction.keys.map((accountMeta, index) =>
+      index === place ? { ...accountMeta, pubkey } : accountMeta,
+    ),
+  },
 });
 const token = (data: Hex): PlainInstruction => ({
   programId: TOKEN_PROGRAM,
@@ -185,10 +195,10 @@ const sendSol: PlainInstruction = {
 };
 
 const attacks: readonly (readonly [
-  what: string,
+  attack: string,
   change: Partial<ProposedSwap>,
   reason: string,
-  held?: Record<string, AccountFact>,
+  accountStates?: Record<string, AccountFact>,
 ])[] = [
   ["takes more than the input", { swap: route({ first: 1_000_001n }) }, "at most 1000000 are offered"],
   [
@@ -240,13 +250,13 @@ const attacks: readonly (readonly [
     "not a swap with known amounts",
   ],
   ["calls another program", { swap: { ...route(), programId: thief } }, "not allowed to swap"],
-  ["takes another account's tokens", offset(2, savings), "another account's tokens"],
-  ["is signed for another user", offset(1, thief), "another account's tokens"],
-  ["pays another account", offset(3, thief), "pays another account"],
-  ["pays another account through the shared route", offset(6, thief, sharedRoute()), "pays another account"],
-  ["diverts the output", offset(4, thief), "pays another account"],
-  ["pays another token", offset(5, mintIn), "pays another account or token"],
-  ["pays a fee", offset(6, thief), "pays a fee to a third account"],
+  ["takes another account's tokens", withKey(2, savings), "another account's tokens"],
+  ["is signed for another user", withKey(1, thief), "another account's tokens"],
+  ["pays another account", withKey(3, thief), "pays another account"],
+  ["pays another account through the shared route", withKey(6, thief, sharedRoute()), "pays another account"],
+  ["diverts the output", withKey(4, thief), "pays another account"],
+  ["pays another token", withKey(5, mintIn), "pays another account or token"],
+  ["pays a fee", withKey(6, thief), "pays a fee to a third account"],
   ["needs a second signature", extra(signer(thief)), `requires the signature of ${thief}`],
   ["writes to the user's own account", extra(writable(user)), "writes to the user's account"],
   ["can call the system program", extra(plain(SYSTEM_PROGRAM)), "could move other funds"],
@@ -290,7 +300,9 @@ const attacks: readonly (readonly [
   ],
 ];
 
-const cases = attacks.map(([attack, change, reason, accountStates = {}]) => [attack, change, reason, accountStates] as const);
+const cases = attacks.map(
+  ([attack, change, reason, accountStates = {}]) => [attack, change, reason, accountStates] as const,
+);
 test.each(cases)("refuses a swap that %s", (_, change, reason, accountStates) => {
   const judged = judge(change, accountStates);
   expect("refusal" in judged ? judged.refusal : judged).toMatch(reason);

@@ -164,5 +164,7 @@ function writesRefusal(
 function isControlledBy(account: AccountFact | undefined, user: string): boolean {
   if (account === undefined || !TOKEN_PROGRAMS.has(account.owner) || account.data.length < 165) return false;
   const { data } = account;
-  return [32, 76, 133].some((offset) => decodeWith(solanaCodec, toHex(data.subarray(offset, offset + 32))) === user);
+  return [32, 76, 133].some(
+    (offset) => decodeWith(solanaCodec, toHex(data.subarray(offset, offset + 32))) === user,
+  );
 }

@@ -49,7 +49,7 @@ test("refuses views that contradict each other in anything", () => {
     "another block": { block: { ...block, id: id } },
     "another time": { block: { ...block, timestampMs: block.timestampMs + 1n } },
     "failed, by its info": { info: { ...info, failure: "REVERT" } },
-    "failed, by its own word": { content: { ...content, failure: "REVERT" } },
+    "failed, by its contract result": { content: { ...content, failure: "REVERT" } },
     "failed, by its receipt": { receipt: { ...receipt, status: "reverted" } },
     "a log less": { receipt: { ...receipt, logs: [first] } },
     "a log more": { info: { ...info, logs: info.logs.slice(0, 1) } },
