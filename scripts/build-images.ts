@@ -244,6 +244,7 @@ async function tryByHand(image: Image, final: Stage, built: string, laidOut: str
         "-i",
         ...variables,
         process.execPath,
+        "--min-semi-space-size=16",
         "--max-semi-space-size=64",
         "--enable-source-maps",
         "--report-exclude-env",
@@ -281,7 +282,7 @@ function startScript(path: string): string {
       if (Date.now() > until) throw new Error("no answer within ${START_TIMEOUT_MS / 1000} s");
       await new Promise((resolve) => setTimeout(resolve, 100));
     }`;
-  return `node --max-semi-space-size=64 --enable-source-maps --report-exclude-env dist/main.js & pid=$!
+  return `node --min-semi-space-size=16 --max-semi-space-size=64 --enable-source-maps --report-exclude-env dist/main.js & pid=$!
     node --input-type=module -e '${ask}'; code=$?
     kill $pid; wait $pid && exit $code`;
 }

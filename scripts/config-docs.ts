@@ -98,7 +98,8 @@ variables.
 Entries of \`solana-vm\`, \`bitcoin-vm\` and \`hyperliquid-vm\` have the fields above, with addresses in
 the chain's own format, but no \`contracts\`, \`liquidity\`, \`confirmationTiers\`,
 \`maxUnconfirmedUsd\` and \`finalityBlocks\`, and of \`fees\` only \`flatUsd\`, \`depositBps\`,
-\`withdrawalBps\` and \`gasMarginBps\`. How to add one:
+\`withdrawalBps\` and \`gasMarginBps\`. \`fees.maxSatPerVbyte\` of Bitcoin is the highest fee rate that is
+paid, 1 to 500 satoshis per virtual byte; default 500. How to add one:
 [operations/chains.md](operations/chains.md#non-evm-chains).
 
 | Field | Meaning |

@@ -2,9 +2,9 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 
-// Packages of the workspace are read from their sources: no build stands between an edit and its test.
+// Workspace packages resolve to their sources, so tests need no build.
 // Vitest itself must run with `node -C source`, which `pnpm vitest` does.
-// Without "module": Node gets these conditions too, and what bundlers find under that one it cannot load.
+// "module" is left out: Node uses these conditions too, and cannot load what packages export under it.
 const conditions = ["source", "node", "development|production"];
 
 const transformed = {
@@ -25,7 +25,7 @@ const native = {
 };
 
 export default defineConfig({
-  // Paths below and on the command line begin at the repository.
+  // Paths below and on the command line are relative to the root of the repository.
   root: resolve(import.meta.dirname, ".."),
   test: {
     projects: [

@@ -9,7 +9,7 @@ import type { Row } from "./family-row.ts";
 import { withdrawalRows } from "./family-withdrawal-rows.ts";
 import {
   isNotApplicable,
-  ownCases,
+  familyCases,
   type FamilyWorld,
   type MappingBook,
   type NotApplicable,
@@ -21,15 +21,15 @@ import {
 export type StartFamily = (mappings: MappingBook) => Promise<FamilyWorld>;
 
 /** The row of each case that only one family has. For all other families the case does not apply. */
-const ownRows: readonly Row[] = Object.entries(ownCases).flatMap(([family, cases]) =>
+const familyCaseRows: readonly Row[] = Object.entries(familyCases).flatMap(([family, cases]) =>
   cases.map((name): Row => ({
     name,
     run: async (judge) => {
       if (judge.world.family !== family) return { notApplicable: `a case of ${family}` };
-      const scene = judge.world.own[name];
-      if (scene === undefined) throw new Error(`${family} does not say what becomes of: ${name}`);
+      const scene = judge.world.familyCases[name];
+      if (scene === undefined) throw new Error(`${family} has no scene for the case: ${name}`);
       if (isNotApplicable(scene)) return scene;
-      await scene(judge.own);
+      await scene(judge.caseTools);
       return undefined;
     },
   })),
@@ -40,7 +40,7 @@ export const familyRows: readonly Row[] = [
   ...nodeRows,
   ...orderRows,
   ...withdrawalRows,
-  ...ownRows,
+  ...familyCaseRows,
 ];
 
 type Cell = { readonly passed: true } | NotApplicable | { readonly failed: true };
@@ -70,14 +70,14 @@ export function describeFamilies(
         await oracles?.close();
         await oracles?.world.close();
       });
-      for (const one of familyRows)
-        test(one.name, { concurrent: false }, async ({ annotate }) => {
+      for (const familyRow of familyRows)
+        test(familyRow.name, { concurrent: false }, async ({ annotate }) => {
           if (judge === undefined) throw new Error(`${family} did not start`);
-          cells.set(keyOf(family, one), { failed: true });
-          const outcome = await one.run(judge);
+          cells.set(keyOf(family, familyRow), { failed: true });
+          const outcome = await familyRow.run(judge);
           if (outcome !== undefined && outcome.notApplicable.trim() === "")
-            throw new Error("no reason is given");
-          cells.set(keyOf(family, one), outcome ?? { passed: true });
+            throw new Error("a case that does not apply must give a reason");
+          cells.set(keyOf(family, familyRow), outcome ?? { passed: true });
           if (outcome !== undefined) await annotate(outcome.notApplicable);
         });
     });
@@ -85,13 +85,15 @@ export function describeFamilies(
 
   // If only some families run, the table shows only those.
   afterAll(() => {
-    const shown = all.filter((family) => familyRows.some((one) => cells.has(keyOf(family, one))));
-    process.stdout.write(`${tableOf(shown, (family, one) => cells.get(keyOf(family, one)))}\n`);
+    const shown = all.filter((family) => familyRows.some((familyRow) => cells.has(keyOf(family, familyRow))));
+    process.stdout.write(`${tableOf(shown, (family, familyRow) => cells.get(keyOf(family, familyRow)))}\n`);
   });
 
   test("every family passes every case, or gives the reason why it does not apply", () => {
     const empty = all.flatMap((family) =>
-      familyRows.filter((one) => !cells.has(keyOf(family, one))).map(({ name }) => `${family}: ${name}`),
+      familyRows
+        .filter((familyRow) => !cells.has(keyOf(family, familyRow)))
+        .map(({ name }) => `${family}: ${name}`),
     );
     expect(empty).toEqual([]);
   });
@@ -99,13 +101,13 @@ export function describeFamilies(
 
 function tableOf(
   families: readonly VmType[],
-  cellOf: (family: VmType, one: Row) => Cell | undefined,
+  cellOf: (family: VmType, familyRow: Row) => Cell | undefined,
 ): string {
   const reasons: string[] = [];
-  const texts = familyRows.map((one) => [
-    one.name,
+  const texts = familyRows.map((familyRow) => [
+    familyRow.name,
     ...families.map((family) => {
-      const cell = cellOf(family, one);
+      const cell = cellOf(family, familyRow);
       if (cell === undefined) return "EMPTY";
       if ("passed" in cell) return "ok";
       if ("failed" in cell) return "FAILED";

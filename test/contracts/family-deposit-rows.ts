@@ -16,9 +16,9 @@ export const depositRows: readonly Row[] = [
     "two deposits of one transaction are listed in its order",
     ({ deposits }) => deposits.twoInOne,
     async (judge, scene) => {
-      const made = await final(judge, scene([freshId(), freshId()]));
-      expect(made.deposits).toHaveLength(2);
-      await judge.attests(made);
+      const expected = await final(judge, scene([freshId(), freshId()]));
+      expect(expected.deposits).toHaveLength(2);
+      await judge.attests(expected);
     },
   ),
   row("two deposits with one id stay two deposits", async (judge) => {
@@ -34,35 +34,35 @@ export const depositRows: readonly Row[] = [
     expect(new Set(answers.map(({ body }) => body.execution.idempotencyKey)).size).toBe(2);
   }),
   row("two oracles sign the same bytes", async (judge) => {
-    const made = await judge.deposit(freshId());
-    const [mine, theirs] = await Promise.all(
+    const expected = await judge.deposit(freshId());
+    const [firstAnswer, secondAnswer] = await Promise.all(
       [judge.first, judge.second].map(async (oracle) => {
-        const answer = await judge.askDeposit(made.transactionId, oracle);
-        await judge.mustBeDeposits(answer, made, oracle);
+        const answer = await judge.askDeposit(expected.transactionId, oracle);
+        await judge.mustBeDeposits(answer, expected, oracle);
         return answer;
       }),
     );
-    expect(payloadOf(mine)).toBe(payloadOf(theirs));
+    expect(payloadOf(firstAnswer)).toBe(payloadOf(secondAnswer));
   }),
   {
     name: "a deposit is not final before its block is, then it is",
     run: async (judge) => {
       const { world } = judge;
       if (world.finalAtOnce !== undefined) return world.finalAtOnce;
-      const made = await world.deposit({
+      const expected = await world.deposit({
         depositId: freshId(),
         currency: world.currency,
         amount: world.amount,
       });
-      await judge.refuses({ transactionId: made.transactionId, as: "not_final" });
+      await judge.refuses({ transactionId: expected.transactionId, as: "not_final" });
       const { body, headers } = await judge.first.post("depository-deposits", {
         chainId: judge.chain.name,
-        transactionId: made.transactionId,
+        transactionId: expected.transactionId,
       });
       expect(body.retryAfter).toBeGreaterThan(0);
       expect(headers.get("retry-after")).toBe(String(body.retryAfter));
       await world.finalize();
-      await judge.attests(made);
+      await judge.attests(expected);
       return undefined;
     },
   },
@@ -97,7 +97,7 @@ export const depositRows: readonly Row[] = [
     async (judge, scene) => await judge.refuses(await final(judge, scene(freshId()))),
   ),
   rowOf(
-    "a lying token is credited as itself at most",
+    "a token that reports a wrong amount is credited only as that token, or not at all",
     ({ deposits }) => deposits.lyingToken,
     async (judge, scene) => await judge.either(await final(judge, scene(freshId()))),
   ),
@@ -126,9 +126,10 @@ export const depositRows: readonly Row[] = [
     ({ deposits }) => deposits.idElsewhere,
     async (judge, scene) => {
       const id = freshId();
-      const made = await final(judge, scene(id));
-      if ("deposits" in made) expect(made.deposits.map(({ depositId }) => depositId)).not.toContain(id);
-      await judge.either(made);
+      const expected = await final(judge, scene(id));
+      if ("deposits" in expected)
+        expect(expected.deposits.map(({ depositId }) => depositId)).not.toContain(id);
+      await judge.either(expected);
     },
   ),
   rowOf(
@@ -137,19 +138,19 @@ export const depositRows: readonly Row[] = [
     async (judge, scene) => {
       const all = await final(judge, scene());
       expect(all.length).toBeGreaterThan(0);
-      for (const made of all) {
-        expect(made.deposits.every(({ depositId }) => depositId === undefined)).toBe(true);
-        await judge.attests(made);
+      for (const expected of all) {
+        expect(expected.deposits.every(({ depositId }) => depositId === undefined)).toBe(true);
+        await judge.attests(expected);
       }
     },
   ),
   rowOf(
-    "money without a deposit has no owner, or counts once",
+    "funds that arrive without a deposit are not attested, or are attested once",
     ({ deposits }) => deposits.withoutDeposit,
     async (judge, scene) => await judge.either(await final(judge, scene())),
   ),
   rowOf(
-    "a plain transfer with the id in its data",
+    "a plain transfer with the id in its data is attested only if the family defines it as a deposit",
     ({ deposits }) => deposits.plainWithId,
     async (judge, scene) => await judge.either(await final(judge, scene(freshId()))),
   ),
@@ -180,13 +181,13 @@ export const depositRows: readonly Row[] = [
     ({ deposits }) => deposits.otherNetwork,
     async (judge, scene) => await judge.refuses(await scene(freshId())),
   ),
-  row("a peer that disagrees is not followed", async (judge) => {
-    const made = await judge.deposit(freshId());
-    await judge.attests(made);
+  row("an oracle does not adopt the answer of a peer that disagrees", async (judge) => {
+    const expected = await judge.deposit(freshId());
+    await judge.attests(expected);
     const answer = await judge.askWithLyingPeer("depository-deposits", {
       chainId: judge.chain.name,
-      transactionId: made.transactionId,
+      transactionId: expected.transactionId,
     });
-    await judge.mustBeDeposits(answer, made, judge.first);
+    await judge.mustBeDeposits(answer, expected, judge.first);
   }),
 ];

@@ -21,10 +21,10 @@ import type { FamilyOracle, FamilyOracles } from "../support/family-oracles.ts";
 import { executionSigners } from "../support/recovered-signers.ts";
 import { owner, solver, USDC, USER, word, type Answer, type EditableOrder } from "../support/oracle-world.ts";
 import type {
-  MadeDeposits,
-  MadeWithdrawal,
+  ExpectedDeposits,
+  SignedWithdrawal,
   NoDeposit,
-  OwnTools,
+  FamilyCaseTools,
   Payment,
   WithdrawalPlan,
 } from "./family-world.ts";
@@ -62,7 +62,7 @@ export function createJudge(oracles: FamilyOracles) {
     }
   }
 
-  async function asking<T>(urls: readonly string[] | undefined, ask: () => Promise<T>): Promise<T> {
+  async function readingAt<T>(urls: readonly string[] | undefined, ask: () => Promise<T>): Promise<T> {
     if (urls === undefined) return await ask();
     await first.readAt(urls);
     try {
@@ -97,23 +97,23 @@ export function createJudge(oracles: FamilyOracles) {
   const askDeposit = async (transactionId: string, oracle = first): Promise<Answer> =>
     await settled(async () => await oracle.post("depository-deposits", deposit(transactionId)));
 
-  async function attests(made: MadeDeposits): Promise<Answer> {
-    const { deposits, transactionId, urls } = made;
-    const answer = await asking(urls, async () => await askDeposit(transactionId));
-    await mustBeDeposits(answer, made, first);
+  async function attests(expected: ExpectedDeposits): Promise<Answer> {
+    const { deposits, transactionId, urls } = expected;
+    const answer = await readingAt(urls, async () => await askDeposit(transactionId));
+    await mustBeDeposits(answer, expected, first);
     if (deposits.length > 0) return answer;
     throw new Error("the case has no deposits");
   }
 
   async function mustBeDeposits(
     answer: Answer,
-    { transactionId, deposits }: MadeDeposits,
+    { transactionId, deposits }: ExpectedDeposits,
     oracle: FamilyOracle,
   ): Promise<void> {
     const { body } = answer;
     expect(answer.status, answer.text).toBe(200);
-    const results = deposits.map(({ index, depositId, amount, ...one }) => ({
-      ...one,
+    const results = deposits.map(({ index, depositId, amount, ...fields }) => ({
+      ...fields,
       onchainId: onchainId(chain.name, transactionId, index),
       depositId: depositId ?? NO_ID,
       amount: amount.toString(),
@@ -150,7 +150,7 @@ export function createJudge(oracles: FamilyOracles) {
 
   async function refuses({ transactionId, urls, as }: NoDeposit): Promise<void> {
     const ask = async (): Promise<Answer> => await first.post("depository-deposits", deposit(transactionId));
-    const answer = await asking(
+    const answer = await readingAt(
       urls,
       async () => await unsigned(first, as === "not_final" ? ask : async () => await settled(ask)),
     );
@@ -159,9 +159,9 @@ export function createJudge(oracles: FamilyOracles) {
     expect(answer.body.messages).toEqual([]);
   }
 
-  const either = async (made: MadeDeposits | NoDeposit): Promise<void> => {
-    if ("deposits" in made) await attests(made);
-    else await refuses(made);
+  const either = async (expected: ExpectedDeposits | NoDeposit): Promise<void> => {
+    if ("deposits" in expected) await attests(expected);
+    else await refuses(expected);
   };
 
   /** An order with a deposit on the other chain and payments on this chain. */
@@ -243,7 +243,7 @@ export function createJudge(oracles: FamilyOracles) {
     const depositId = orderIdFor(order);
     const inputs = order.inputs.map((_, inputIndex) => {
       const transactionId = freshId();
-      home.deposited(transactionId, [{ depositId, amount }], depositedAt);
+      home.addDeposits(transactionId, [{ depositId, amount }], depositedAt);
       return { transactionId, onchainId: onchainId(home.chain.name, transactionId, "0"), inputIndex };
     });
     return { order, orderSignature: await signOrder(order), inputs };
@@ -306,10 +306,10 @@ export function createJudge(oracles: FamilyOracles) {
     const tokenId = hubTokenId(chain, payment.currency);
     return { addressRequest, address, ownerAlias, tokenId, depository };
   }
-  type Asked = ReturnType<typeof withdrawalOf>;
+  type HubWithdrawal = ReturnType<typeof withdrawalOf>;
 
   const askWithdrawal = async (
-    { addressRequest }: Pick<Asked, "addressRequest">,
+    { addressRequest }: Pick<HubWithdrawal, "addressRequest">,
     payload: Hex,
     transactionId?: string,
     oracle = first,
@@ -325,54 +325,54 @@ export function createJudge(oracles: FamilyOracles) {
     );
 
   /** A withdrawal that the allocator signed and recorded on the hub. */
-  async function withdraws<Made extends Pick<MadeWithdrawal, "payload" | "withdrawalId">>(
+  async function withdraws<Signed extends Pick<SignedWithdrawal, "payload" | "withdrawalId">>(
     payment: Payment,
-    make: (plan: WithdrawalPlan) => Promise<Made>,
-  ): Promise<{ readonly asked: Asked; readonly made: Made }> {
-    const asked = withdrawalOf(payment);
-    const made = await make({ ...payment, address: asked.address });
-    recorded.set(asked.address, made.withdrawalId);
-    return { asked, made };
+    make: (plan: WithdrawalPlan) => Promise<Signed>,
+  ): Promise<{ readonly hubWithdrawal: HubWithdrawal; readonly withdrawal: Signed }> {
+    const hubWithdrawal = withdrawalOf(payment);
+    const withdrawal = await make({ ...payment, address: hubWithdrawal.address });
+    recorded.set(hubWithdrawal.address, withdrawal.withdrawalId);
+    return { hubWithdrawal, withdrawal };
   }
 
   async function mustBeWithdrawal(
     answer: Answer,
-    says: "pending" | "executed" | "expired",
+    status: "pending" | "executed" | "expired",
     {
-      asked,
-      made,
+      hubWithdrawal,
+      withdrawal,
       amount,
     }: {
-      readonly asked: Asked;
-      readonly made: Pick<MadeWithdrawal, "payload" | "withdrawalId">;
+      readonly hubWithdrawal: HubWithdrawal;
+      readonly withdrawal: Pick<SignedWithdrawal, "payload" | "withdrawalId">;
       readonly amount: bigint;
     },
   ): Promise<void> {
     expect(answer.status, answer.text).toBe(200);
     const { message, execution } = answer.body;
     expect(message.result).toMatchObject({
-      withdrawalId: made.withdrawalId,
-      depository: asked.depository,
-      status: { pending: 0, executed: 1, expired: 2 }[says],
+      withdrawalId: withdrawal.withdrawalId,
+      depository: hubWithdrawal.depository,
+      status: { pending: 0, executed: 1, expired: 2 }[status],
     });
-    if (says === "pending") {
+    if (status === "pending") {
       expect(execution).toBeUndefined();
       expect(message.signatures).toEqual([]);
       return;
     }
-    const { address: from, tokenId, ownerAlias: to } = asked;
+    const { address: from, tokenId, ownerAlias: to } = hubWithdrawal;
     expect(execution.actions.map((action) => decodeHubAction(action))).toEqual([
-      says === "executed"
+      status === "executed"
         ? { kind: "burn", from, tokenId, amount }
         : { kind: "transfer", from, to, tokenId, amount },
     ]);
     await signedBy(answer, first);
     const id = depositoryWithdrawalId(familyOf, {
-      data: { chainId: chain.name, withdrawal: made.payload },
+      data: { chainId: chain.name, withdrawal: withdrawal.payload },
       result: {
-        withdrawalId: made.withdrawalId,
-        depository: asked.depository,
-        status: says === "executed" ? 1 : 2,
+        withdrawalId: withdrawal.withdrawalId,
+        depository: hubWithdrawal.depository,
+        status: status === "executed" ? 1 : 2,
       },
     });
     expect(recoverSigner(messageDigest(id), message.signatures[0]?.signature ?? "0x")).toBe(
@@ -380,8 +380,8 @@ export function createJudge(oracles: FamilyOracles) {
     );
   }
 
-  const own: OwnTools = {
-    attests: async (made) => void (await attests(made)),
+  const caseTools: FamilyCaseTools = {
+    attests: async (expected) => void (await attests(expected)),
     refuses,
     newId: freshId,
     async fills(payments, pay) {
@@ -392,11 +392,12 @@ export function createJudge(oracles: FamilyOracles) {
       const order = orderPaying(payments);
       await mustNotFill(order, await pay(orderIdFor(order)));
     },
-    async withdrawal(plan, make, says, transactionId) {
-      const { asked, made } = await withdraws(plan, make);
-      const ask = async (): Promise<Answer> => await askWithdrawal(asked, made.payload, transactionId);
-      if (says === "refused") refused(await unsigned(first, ask), "rejected", "invalid_request");
-      else await mustBeWithdrawal(await ask(), says, { asked, made, amount: plan.amount });
+    async withdrawal(plan, make, status, transactionId) {
+      const { hubWithdrawal, withdrawal } = await withdraws(plan, make);
+      const ask = async (): Promise<Answer> =>
+        await askWithdrawal(hubWithdrawal, withdrawal.payload, transactionId);
+      if (status === "refused") refused(await unsigned(first, ask), "rejected", "invalid_request");
+      else await mustBeWithdrawal(await ask(), status, { hubWithdrawal, withdrawal, amount: plan.amount });
     },
   };
 
@@ -407,7 +408,7 @@ export function createJudge(oracles: FamilyOracles) {
     balances,
     recorded,
     familyOf,
-    own,
+    caseTools,
     settled,
     unsigned,
     refused,
@@ -445,9 +446,9 @@ export function createJudge(oracles: FamilyOracles) {
     },
     /** Makes one usual deposit, and waits until it is final. */
     async deposit(depositId: Hex32 | undefined, amount = world.amount, currency = world.currency) {
-      const made = await world.deposit({ depositId, currency, amount });
+      const expected = await world.deposit({ depositId, currency, amount });
       await world.finalize();
-      return made;
+      return expected;
     },
   };
 }

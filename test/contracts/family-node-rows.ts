@@ -8,7 +8,7 @@ import { row, type Row } from "./family-row.ts";
 import { payloadOf } from "./family-steps.ts";
 
 const MAX_CUTS = 100;
-const EXCHANGES: readonly VmType[] = ["hyperliquid-vm", "lighter-vm"];
+const FAMILIES_WITHOUT_FINAL_BLOCK: readonly VmType[] = ["hyperliquid-vm", "lighter-vm"];
 
 /** Whatever fails, the oracle signs only what honest nodes report. */
 export const nodeRows: readonly Row[] = [
@@ -17,7 +17,7 @@ export const nodeRows: readonly Row[] = [
     const reported = async (): Promise<OracleStatus["chains"][number] | undefined> =>
       (await first.status()).chains.find(({ id }) => id === chain.name);
     const before = await reported();
-    if (EXCHANGES.includes(chain.vmType)) {
+    if (FAMILIES_WITHOUT_FINAL_BLOCK.includes(chain.vmType)) {
       // This family can only be asked about named transactions.
       expect(before).toMatchObject({ status: "unknown" });
       expect(before).not.toHaveProperty("finalBlock");
@@ -39,45 +39,55 @@ export const nodeRows: readonly Row[] = [
   }),
   ...(["status500", "html", "cutOff", "endless", "closed"] as const).map((instead) =>
     row(`a node that fails (${instead}) is the node's fault: 503`, async (judge) => {
-      const made = await judge.deposit(freshId());
-      await judge.attests(made);
-      await eachExchange(judge, made.transactionId, instead === "endless" ? 1 : 12, { instead }, (answer) => {
-        if (answer.body.execution !== undefined) return;
-        expect({ status: answer.status, code: answer.body.code }, answer.text).toEqual({
-          status: 503,
-          code: "upstream_unavailable",
-        });
-      });
+      const deposit = await judge.deposit(freshId());
+      await judge.attests(deposit);
+      await eachExchange(
+        judge,
+        deposit.transactionId,
+        instead === "endless" ? 1 : 12,
+        { instead },
+        (answer) => {
+          if (answer.body.execution !== undefined) return;
+          expect({ status: answer.status, code: answer.body.code }, answer.text).toEqual({
+            status: 503,
+            code: "upstream_unavailable",
+          });
+        },
+      );
     }),
   ),
   row("a null in place of any answer causes no wrong signature", async (judge) => {
-    const made = await judge.deposit(freshId());
-    await judge.attests(made);
-    await eachExchange(judge, made.transactionId, 12, { answer: () => null }, () => undefined);
+    const deposit = await judge.deposit(freshId());
+    await judge.attests(deposit);
+    await eachExchange(judge, deposit.transactionId, 12, { answer: () => null }, () => undefined);
   }),
   row("an answer about another transaction is not used for this one", async (judge) => {
-    const [made, other] = [await judge.deposit(freshId()), await judge.deposit(freshId())];
-    await judge.attests(made);
-    const [from, to] = [bare(made.transactionId), bare(other.transactionId)];
+    const [deposit, other] = [await judge.deposit(freshId()), await judge.deposit(freshId())];
+    await judge.attests(deposit);
+    const [from, to] = [bare(deposit.transactionId), bare(other.transactionId)];
     const question = (text: string): string => text.replaceAll(from, to);
-    await eachExchange(judge, made.transactionId, 12, { question }, () => undefined);
-    const { answer } = await judge.askThrough(() => ({ question }), "depository-deposits", {
+    await eachExchange(judge, deposit.transactionId, 12, { question }, () => undefined);
+    const { answer } = await judge.askWithFaults(() => ({ question }), "depository-deposits", {
       chainId: judge.chain.name,
-      transactionId: made.transactionId,
+      transactionId: deposit.transactionId,
     });
     expect(answer.body.execution, answer.text).toBeUndefined();
     expect(answer.body.messages ?? [], answer.text).toEqual([]);
   }),
   row("an answer without any one field causes no wrong signature", async (judge) => {
-    const made = await judge.deposit(freshId());
-    await judge.attests(made);
+    const deposit = await judge.deposit(freshId());
+    await judge.attests(deposit);
     const { chain, world } = judge;
-    const body = { chainId: chain.name, transactionId: made.transactionId };
-    const { answer: whole, heard } = await judge.askThrough(() => undefined, "depository-deposits", body);
+    const body = { chainId: chain.name, transactionId: deposit.transactionId };
+    const { answer: whole, nodeAnswers } = await judge.askWithFaults(
+      () => undefined,
+      "depository-deposits",
+      body,
+    );
     expect(whole.status, whole.text).toBe(200);
-    const cuts = heard.flatMap((answer, exchange) => {
+    const cuts = nodeAnswers.flatMap((answer, exchange) => {
       const fields = resultsIn(answer).reduce<number>(
-        (sum, one) => sum + countFields(one, world.omissibleFields),
+        (sum, result) => sum + countFields(result, world.omissibleFields),
         0,
       );
       return Array.from({ length: fields }, (_, n) => ({ exchange, n }));
@@ -90,12 +100,12 @@ export const nodeRows: readonly Row[] = [
         skipped += countFields(json, world.omissibleFields);
         return cut;
       };
-      const asked = await judge.askThrough(
+      const faulty = await judge.askWithFaults(
         (at) => (at === exchange ? { answer } : undefined),
         "depository-deposits",
         body,
       );
-      mustBeSameOrUnsigned(asked.answer, whole);
+      mustBeSameOrUnsigned(faulty.answer, whole);
     }
   }),
 ];
@@ -115,24 +125,28 @@ async function eachExchange(
   transactionId: string,
   max: number,
   fault: Fault,
-  also: (answer: Answer) => void,
+  checkAnswer: (answer: Answer) => void,
 ): Promise<void> {
   const body = { chainId: judge.chain.name, transactionId };
-  const { answer: whole, heard } = await judge.askThrough(() => undefined, "depository-deposits", body);
+  const { answer: whole, nodeAnswers } = await judge.askWithFaults(
+    () => undefined,
+    "depository-deposits",
+    body,
+  );
   expect(whole.status, whole.text).toBe(200);
-  expect(heard.length).toBeGreaterThan(0);
-  for (let exchange = 0; exchange < Math.min(max, heard.length); exchange++) {
-    const asked = await judge.askThrough(
+  expect(nodeAnswers.length).toBeGreaterThan(0);
+  for (let exchange = 0; exchange < Math.min(max, nodeAnswers.length); exchange++) {
+    const faulty = await judge.askWithFaults(
       (at) => (at === exchange ? fault : undefined),
       "depository-deposits",
       body,
     );
-    mustBeSameOrUnsigned(asked.answer, whole);
-    also(asked.answer);
+    mustBeSameOrUnsigned(faulty.answer, whole);
+    checkAnswer(faulty.answer);
   }
-  const { answer } = await judge.askThrough(() => fault, "depository-deposits", body);
+  const { answer } = await judge.askWithFaults(() => fault, "depository-deposits", body);
   expect(answer.body.execution, answer.text).toBeUndefined();
-  also(answer);
+  checkAnswer(answer);
 }
 
 function resultsIn(answer: unknown): unknown[] {
@@ -146,7 +160,7 @@ function resultsIn(answer: unknown): unknown[] {
 function sampled<T>(all: readonly T[], max: number): readonly T[] {
   if (all.length <= max) return all;
   return Array.from({ length: max }, (_, n) => all[Math.floor((n * all.length) / max)]).filter(
-    (one) => one !== undefined,
+    (entry) => entry !== undefined,
   );
 }
 

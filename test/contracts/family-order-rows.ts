@@ -15,7 +15,7 @@ export const orderRows: readonly Row[] = [
   }),
   row("a deposit on this chain settles an order that was filled elsewhere", async (judge) => {
     const { world } = judge;
-    const { answer } = await deposited(judge, judge.orderFrom(world.currency, world.amount));
+    const { answer } = await settleByDeposit(judge, judge.orderFrom(world.currency, world.amount));
     expect(answer.status, answer.text).toBe(200);
   }),
   row("a refund on this chain is attested", async (judge) => {
@@ -41,7 +41,7 @@ export const orderRows: readonly Row[] = [
     run: async (judge) => {
       const { otherCurrency, currency, amount } = judge.world;
       if (isNotApplicable(otherCurrency)) return otherCurrency;
-      const { answer } = await deposited(judge, judge.orderFrom(otherCurrency, amount), currency);
+      const { answer } = await settleByDeposit(judge, judge.orderFrom(otherCurrency, amount), currency);
       judge.refused(answer, "rejected");
       return undefined;
     },
@@ -50,7 +50,7 @@ export const orderRows: readonly Row[] = [
     const { world, home } = judge;
     const order = judge.orderFrom(world.currency, world.amount);
     const request = await judge.claim(order);
-    home.paid(ELSEWHERE, [
+    home.addPayment(ELSEWHERE, [
       [order.output.payments[0]?.recipient ?? "", order.output.payments[0]?.currency ?? "", 990n],
     ]);
     const { transactionId } = await judge.deposit(freshId());
@@ -64,8 +64,8 @@ export const orderRows: readonly Row[] = [
   }),
   row("a fill after the deadline does not count", async (judge) => {
     const payments = [judge.onePayment()];
-    const order = judge.orderPaying(payments, (one) => {
-      one.output.deadline = 1_000_000;
+    const order = judge.orderPaying(payments, (editedOrder) => {
+      editedOrder.output.deadline = 1_000_000;
     });
     await judge.mustNotFill(order, await judge.pay(order, payments));
   }),
@@ -101,12 +101,12 @@ export const orderRows: readonly Row[] = [
   rowOf(
     "a failed payment does not count",
     ({ payments }) => payments.failed,
-    async (judge, scene) => await refusedPayment(judge, scene),
+    async (judge, scene) => await mustRefusePayment(judge, scene),
   ),
   rowOf(
     "a payment reverted within its transaction does not count",
     ({ payments }) => payments.innerReverted,
-    async (judge, scene) => await refusedPayment(judge, scene),
+    async (judge, scene) => await mustRefusePayment(judge, scene),
   ),
   row("a fill that names the order but pays another recipient does not count", async (judge) => {
     const { recipients } = judge.world;
@@ -126,7 +126,7 @@ export const orderRows: readonly Row[] = [
   rowOf(
     "an order's id inside a payment for another order does not count",
     ({ payments }) => payments.idElsewhere,
-    async (judge, scene) => await refusedPayment(judge, scene),
+    async (judge, scene) => await mustRefusePayment(judge, scene),
   ),
   rowOf(
     "one payment fills at most one of two orders",
@@ -152,7 +152,7 @@ export const orderRows: readonly Row[] = [
     const enough = [judge.onePayment({ amount: 2n * judge.world.amount })];
     await judge.mustFill(order, await judge.fill(order, await judge.pay(order, enough)));
   }),
-  row("one fill has one key, whichever deposit it is claimed for", async (judge) => {
+  row("one fill has one idempotency key, whichever deposit it is claimed for", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments);
     const transactionId = await judge.pay(order, payments);
@@ -163,7 +163,7 @@ export const orderRows: readonly Row[] = [
   rowOf(
     "an amount that the recipient returns does not count as paid",
     ({ payments }) => payments.returnedByRecipient,
-    async (judge, scene) => await refusedPayment(judge, scene),
+    async (judge, scene) => await mustRefusePayment(judge, scene),
   ),
   rowOf(
     "events of an unknown contract are ignored",
@@ -171,8 +171,8 @@ export const orderRows: readonly Row[] = [
     async (judge, scene) => {
       const payments = [judge.onePayment()];
       const { strangersExtraData } = judge.world.payments;
-      const order = judge.orderPaying(payments, (one) => {
-        one.output.extraData = strangersExtraData;
+      const order = judge.orderPaying(payments, (editedOrder) => {
+        editedOrder.output.extraData = strangersExtraData;
       });
       const transactionId = await final(judge, scene({ orderId: judge.orderIdFor(order), payments }));
       await judge.mustNotFill(order, transactionId, ["rejected", "invalid_request"]);
@@ -184,9 +184,9 @@ export const orderRows: readonly Row[] = [
       const { calls } = judge.world.payments;
       if (isNotApplicable(calls)) return calls;
       const payments = [judge.onePayment()];
-      const tried = async (which: readonly number[]) => {
-        const order = judge.orderPaying(payments, (one) => {
-          one.output.calls = [...calls.encoded];
+      const payWithCalls = async (which: readonly number[]) => {
+        const order = judge.orderPaying(payments, (editedOrder) => {
+          editedOrder.output.calls = [...calls.encoded];
         });
         const transactionId = await final(
           judge,
@@ -194,10 +194,10 @@ export const orderRows: readonly Row[] = [
         );
         return { order, transactionId };
       };
-      const good = await tried([0, 1]);
+      const good = await payWithCalls([0, 1]);
       await judge.mustFill(good.order, await judge.fill(good.order, good.transactionId));
       for (const which of [[1, 0], [0], [1], [0, 0]]) {
-        const { order, transactionId } = await tried(which);
+        const { order, transactionId } = await payWithCalls(which);
         await judge.mustNotFill(order, transactionId);
       }
       return undefined;
@@ -208,8 +208,8 @@ export const orderRows: readonly Row[] = [
     run: async (judge) => {
       if (!isNotApplicable(judge.world.payments.calls)) return { notApplicable: "calls can be made here" };
       const payments = [judge.onePayment()];
-      const order = judge.orderPaying(payments, (one) => {
-        one.output.calls = ["0x01"];
+      const order = judge.orderPaying(payments, (editedOrder) => {
+        editedOrder.output.calls = ["0x01"];
       });
       await judge.mustNotFill(order, await judge.pay(order, payments), ["rejected", "invalid_request"]);
       return undefined;
@@ -227,17 +227,17 @@ export const orderRows: readonly Row[] = [
   }),
   row("a late refund does not count", async (judge) => {
     const payments = [judge.onePayment()];
-    const order = judge.orderPaying(payments, (one) => {
-      for (const { refunds } of one.inputs) for (const option of refunds) option.deadline = 1_000_000;
+    const order = judge.orderPaying(payments, (editedOrder) => {
+      for (const { refunds } of editedOrder.inputs) for (const option of refunds) option.deadline = 1_000_000;
     });
     await mustNotRefund(judge, order, await judge.pay(order, payments), "rejected");
   }),
   row("one refund does not return two inputs", async (judge) => {
     const payments = [judge.onePayment()];
-    const order = judge.orderPaying(payments, (one) => {
-      one.inputs = [...one.inputs, ...structuredClone(one.inputs)];
+    const order = judge.orderPaying(payments, (editedOrder) => {
+      editedOrder.inputs = [...editedOrder.inputs, ...structuredClone(editedOrder.inputs)];
       // The combined refund of several inputs must not look like the fill.
-      one.output.payments = [
+      editedOrder.output.payments = [
         {
           ...judge.onePayment({ recipient: judge.world.recipients[1] }),
           minimumAmount: "1",
@@ -276,8 +276,8 @@ export const orderRows: readonly Row[] = [
   }),
   row("refuses an order whose inputs have no weight", async (judge) => {
     const payments = [judge.onePayment()];
-    const order = judge.orderPaying(payments, (one) => {
-      for (const { payment } of one.inputs) payment.weight = "0";
+    const order = judge.orderPaying(payments, (editedOrder) => {
+      for (const { payment } of editedOrder.inputs) payment.weight = "0";
     });
     await judge.mustNotFill(order, await judge.pay(order, payments), ["invalid_request"]);
   }),
@@ -295,32 +295,36 @@ export const orderRows: readonly Row[] = [
 ];
 
 /** An order whose deposit is on this chain, and its correct fill on the other chain. */
-async function deposited(
+async function settleByDeposit(
   judge: Judge,
   order: ReturnType<Judge["orderFrom"]>,
   currency = order.inputs[0]?.payment.currency,
 ) {
   const { world, home, chain } = judge;
-  const made = await judge.deposit(judge.orderIdFor(order), world.amount, currency);
-  const answered = await judge.attests(made);
-  const onchainId = String(answered.body.messages[0]?.result["onchainId"]);
+  const deposit = await judge.deposit(judge.orderIdFor(order), world.amount, currency);
+  const depositAnswer = await judge.attests(deposit);
+  const onchainId = String(depositAnswer.body.messages[0]?.result["onchainId"]);
   const fillId = freshId();
-  home.paid(
+  home.addPayment(
     fillId,
-    order.output.payments.map((one) => [one.recipient, one.currency, BigInt(one.minimumAmount)]),
+    order.output.payments.map((payment) => [
+      payment.recipient,
+      payment.currency,
+      BigInt(payment.minimumAmount),
+    ]),
     BigInt(FAR_DEADLINE - 1),
   );
   expect(order.inputs[0]?.payment.chainId).toBe(chain.name);
   const answer = await judge.postFill({
     order,
     orderSignature: await judge.signOrder(order),
-    inputs: [{ transactionId: made.transactionId, onchainId, inputIndex: 0 }],
+    inputs: [{ transactionId: deposit.transactionId, onchainId, inputIndex: 0 }],
     fill: { transactionId: fillId },
   });
-  return { answer, made };
+  return { answer, deposit };
 }
 
-async function refusedPayment(
+async function mustRefusePayment(
   judge: Judge,
   scene: (plan: { orderId: Hex32; payments: ReturnType<Judge["onePayment"]>[] }) => Promise<string>,
 ): Promise<void> {

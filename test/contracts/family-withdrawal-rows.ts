@@ -15,42 +15,50 @@ import { isNotApplicable, type FamilyWorld } from "./family-world.ts";
 
 export const withdrawalRows: readonly Row[] = [
   row("a payload that was not executed is pending, and nothing is signed", async (judge) => {
-    const { asked, made } = await judge.withdraws(judge.onePayment(), judge.world.withdrawal);
+    const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), judge.world.withdrawal);
     await judge.world.finalize();
-    const answer = await judge.unsigned(judge.first, async () => judge.askWithdrawal(asked, made.payload));
-    await judge.mustBeWithdrawal(answer, "pending", { asked, made, amount: judge.world.amount });
+    const answer = await judge.unsigned(judge.first, async () =>
+      judge.askWithdrawal(hubWithdrawal, withdrawal.payload),
+    );
+    await judge.mustBeWithdrawal(answer, "pending", {
+      hubWithdrawal,
+      withdrawal,
+      amount: judge.world.amount,
+    });
   }),
   row("a final execution counts, and burns the reserved amount", async (judge) => {
     const { world } = judge;
-    const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
-    const transactionId = await made.execute();
+    const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+    const transactionId = await withdrawal.execute();
     if (world.finalAtOnce === undefined) {
       const before = judge.first.signatures();
       const early = await judge.first.post("depository-withdrawals", {
         chainId: judge.chain.name,
-        withdrawal: made.payload,
+        withdrawal: withdrawal.payload,
         transactionId,
-        withdrawalAddressRequest: asked.addressRequest,
+        withdrawalAddressRequest: hubWithdrawal.addressRequest,
       });
       expect([0, undefined], early.text).toContain(statusOf(early));
       expect(judge.first.signatures()).toBe(before);
     }
     await world.finalize();
     const answer = await whenSettled(judge, async () =>
-      judge.askWithdrawal(asked, made.payload, transactionId),
+      judge.askWithdrawal(hubWithdrawal, withdrawal.payload, transactionId),
     );
-    await judge.mustBeWithdrawal(answer, "executed", { asked, made, amount: world.amount });
-    expect(answer.body.execution.idempotencyKey).toBe(withdrawalKey(made.withdrawalId, "executed"));
+    await judge.mustBeWithdrawal(answer, "executed", { hubWithdrawal, withdrawal, amount: world.amount });
+    expect(answer.body.execution.idempotencyKey).toBe(withdrawalKey(withdrawal.withdrawalId, "executed"));
   }),
   row("an executed payload never expires", async (judge) => {
     const { world } = judge;
-    const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
-    const transactionId = await made.execute();
+    const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+    const transactionId = await withdrawal.execute();
     await world.finalize();
-    if (!isNotApplicable(made.expire)) await made.expire();
+    if (!isNotApplicable(withdrawal.expire)) await withdrawal.expire();
     await world.finalize();
     for (const hint of [transactionId, undefined]) {
-      const answer = await whenSettled(judge, async () => judge.askWithdrawal(asked, made.payload, hint));
+      const answer = await whenSettled(judge, async () =>
+        judge.askWithdrawal(hubWithdrawal, withdrawal.payload, hint),
+      );
       expect([1, hint === undefined ? 0 : 1], answer.text).toContain(statusOf(answer));
     }
   }),
@@ -58,19 +66,21 @@ export const withdrawalRows: readonly Row[] = [
     name: "a payload that can never be executed again is released, and is not executed later",
     run: async (judge) => {
       const { world } = judge;
-      const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
-      if (isNotApplicable(made.expire)) return made.expire;
-      await made.expire();
+      const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+      if (isNotApplicable(withdrawal.expire)) return withdrawal.expire;
+      await withdrawal.expire();
       await world.finalize();
-      const ask = async (): Promise<Answer> => await judge.askWithdrawal(asked, made.payload);
+      const ask = async (): Promise<Answer> => await judge.askWithdrawal(hubWithdrawal, withdrawal.payload);
       const expired = await whenSettled(judge, ask);
-      await judge.mustBeWithdrawal(expired, "expired", { asked, made, amount: world.amount });
-      expect(expired.body.execution.idempotencyKey).toBe(withdrawalKey(made.withdrawalId, "expired"));
+      await judge.mustBeWithdrawal(expired, "expired", { hubWithdrawal, withdrawal, amount: world.amount });
+      expect(expired.body.execution.idempotencyKey).toBe(withdrawalKey(withdrawal.withdrawalId, "expired"));
       // The chain either rejects the transaction or includes it as failed.
-      const late = await made.execute().catch(() => undefined);
+      const late = await withdrawal.execute().catch(() => undefined);
       await world.finalize();
       for (const hint of late === undefined ? [undefined] : [late, undefined]) {
-        const after = await whenSettled(judge, async () => judge.askWithdrawal(asked, made.payload, hint));
+        const after = await whenSettled(judge, async () =>
+          judge.askWithdrawal(hubWithdrawal, withdrawal.payload, hint),
+        );
         expect([2], after.text).toContain(statusOf(after));
       }
       return undefined;
@@ -80,12 +90,12 @@ export const withdrawalRows: readonly Row[] = [
     "an expiry by a block that is not final does not count",
     ({ withdrawals }) => withdrawals.expiryNotFinal,
     async (judge, scene) => {
-      const { asked, made } = await judge.withdraws(judge.onePayment(), scene);
+      const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), scene);
       const answer = await judge.unsigned(judge.first, async () =>
         judge.first.post("depository-withdrawals", {
           chainId: judge.chain.name,
-          withdrawal: made.payload,
-          withdrawalAddressRequest: asked.addressRequest,
+          withdrawal: withdrawal.payload,
+          withdrawalAddressRequest: hubWithdrawal.addressRequest,
         }),
       );
       if (answer.status === 200) expect(statusOf(answer)).toBe(0);
@@ -94,40 +104,40 @@ export const withdrawalRows: readonly Row[] = [
   ),
   row("whichever read fails, an executed payload is never reported as expired", async (judge) => {
     const { world } = judge;
-    const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
-    const transactionId = await made.execute();
+    const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+    const transactionId = await withdrawal.execute();
     await world.finalize();
-    if (!isNotApplicable(made.expire)) await made.expire();
+    if (!isNotApplicable(withdrawal.expire)) await withdrawal.expire();
     await world.finalize();
-    await mustNeverSay(judge, 2, asked, made.payload, [transactionId, undefined]);
+    await mustNeverSay(judge, 2, hubWithdrawal, withdrawal.payload, [transactionId, undefined]);
   }),
   row("whichever read fails, a pending payload is never reported as executed", async (judge) => {
-    const { asked, made } = await judge.withdraws(judge.onePayment(), judge.world.withdrawal);
+    const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), judge.world.withdrawal);
     await judge.world.finalize();
-    await mustNeverSay(judge, 1, asked, made.payload, [undefined]);
+    await mustNeverSay(judge, 1, hubWithdrawal, withdrawal.payload, [undefined]);
   }),
   row("another payload for the same withdrawal settles nothing", async (judge) => {
     const { world } = judge;
-    const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+    const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), world.withdrawal);
     const rebuilt = await world.withdrawal({
       ...judge.onePayment({ amount: world.amount + 1n }),
-      address: asked.address,
+      address: hubWithdrawal.address,
     });
-    expect(rebuilt.withdrawalId).not.toBe(made.withdrawalId);
+    expect(rebuilt.withdrawalId).not.toBe(withdrawal.withdrawalId);
     const transactionId = await rebuilt.execute();
     await world.finalize();
     const answer = await judge.unsigned(judge.first, async () =>
-      whenSettled(judge, async () => judge.askWithdrawal(asked, rebuilt.payload, transactionId)),
+      whenSettled(judge, async () => judge.askWithdrawal(hubWithdrawal, rebuilt.payload, transactionId)),
     );
     judge.refused(answer, "rejected");
   }),
   row("a payment of the solver does not execute a payload", async (judge) => {
     const { world } = judge;
     const payments = [judge.onePayment()];
-    const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+    const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), world.withdrawal);
     const hint = await judge.pay(judge.orderPaying(payments), payments);
     const answer = await judge.unsigned(judge.first, async () =>
-      judge.askWithdrawal(asked, made.payload, hint),
+      judge.askWithdrawal(hubWithdrawal, withdrawal.payload, hint),
     );
     if (answer.status === 200) expect(statusOf(answer)).toBe(0);
     else judge.refused(answer, "rejected");
@@ -139,13 +149,13 @@ export const withdrawalRows: readonly Row[] = [
       ...(isNotApplicable(world.otherCurrency) ? [] : [judge.onePayment({ currency: world.otherCurrency })]),
     ];
     for (const payment of others) {
-      const asked = judge.withdrawalOf(judge.onePayment());
-      const made = await world.withdrawal({ ...payment, address: asked.address });
-      judge.recorded.set(asked.address, made.withdrawalId);
-      const transactionId = await made.execute();
+      const hubWithdrawal = judge.withdrawalOf(judge.onePayment());
+      const withdrawal = await world.withdrawal({ ...payment, address: hubWithdrawal.address });
+      judge.recorded.set(hubWithdrawal.address, withdrawal.withdrawalId);
+      const transactionId = await withdrawal.execute();
       await world.finalize();
       const answer = await judge.unsigned(judge.first, async () =>
-        judge.askWithdrawal(asked, made.payload, transactionId),
+        judge.askWithdrawal(hubWithdrawal, withdrawal.payload, transactionId),
       );
       judge.refused(answer, "rejected");
     }
@@ -164,41 +174,45 @@ export const withdrawalRows: readonly Row[] = [
     "a malformed payload is refused",
     ({ withdrawals }) => withdrawals.malformed,
     async (judge, scene) => {
-      const asked = judge.withdrawalOf(judge.onePayment());
-      const payloads = await scene({ ...judge.onePayment(), address: asked.address });
+      const hubWithdrawal = judge.withdrawalOf(judge.onePayment());
+      const payloads = await scene({ ...judge.onePayment(), address: hubWithdrawal.address });
       expect(payloads.length).toBeGreaterThan(0);
       for (const payload of payloads) {
-        const answer = await judge.unsigned(judge.first, async () => judge.askWithdrawal(asked, payload));
+        const answer = await judge.unsigned(judge.first, async () =>
+          judge.askWithdrawal(hubWithdrawal, payload),
+        );
         judge.refused(answer, "rejected", "invalid_request");
       }
     },
   ),
   row("a balance is reserved for a withdrawal to this chain, and that is confirmed", async (judge) => {
     const { world, chain, balances } = judge;
-    const asked = judge.withdrawalOf(judge.onePayment());
-    balances.set(`${asked.ownerAlias}:${asked.tokenId}`, world.amount);
-    const { request, body } = await initiation(judge, asked);
+    const hubWithdrawal = judge.withdrawalOf(judge.onePayment());
+    balances.set(`${hubWithdrawal.ownerAlias}:${hubWithdrawal.tokenId}`, world.amount);
+    const { request, body } = await initiation(judge, hubWithdrawal);
     expect(body.status, body.text).toBe(200);
-    expect(body.body.execution.idempotencyKey).toBe(initiationKey(aHub.name, asked.tokenId, asked.address));
+    expect(body.body.execution.idempotencyKey).toBe(
+      initiationKey(aHub.name, hubWithdrawal.tokenId, hubWithdrawal.address),
+    );
     const { signature: _, ...confirmed } = request;
     judge.refused(
       await judge.unsigned(judge.first, async () => judge.first.post("withdrawal-initiated", confirmed)),
       "rejected",
     );
-    balances.set(`${asked.address}:${asked.tokenId}`, world.amount);
+    balances.set(`${hubWithdrawal.address}:${hubWithdrawal.tokenId}`, world.amount);
     const initiated = await judge.first.post("withdrawal-initiated", confirmed);
     expect(initiated.status, initiated.text).toBe(200);
     expect(initiated.body.payloadParams.signatures.map(({ oracleSigner }) => oracleSigner)).toEqual([
       judge.first.signer.address,
     ]);
-    expect(asked.tokenId).toBe(hubTokenId(chain, world.currency));
+    expect(hubWithdrawal.tokenId).toBe(hubTokenId(chain, world.currency));
   }),
   row(
     "an owner's signature for another environment, depository, amount or recipient is rejected",
     async (judge) => {
       const { world, balances } = judge;
-      const asked = judge.withdrawalOf(judge.onePayment());
-      balances.set(`${asked.ownerAlias}:${asked.tokenId}`, 2n * world.amount);
+      const hubWithdrawal = judge.withdrawalOf(judge.onePayment());
+      balances.set(`${hubWithdrawal.ownerAlias}:${hubWithdrawal.tokenId}`, 2n * world.amount);
       const changes: Record<string, string>[] = [
         { settlementChainId: "otherhub" },
         { settlementNetwork: "1" },
@@ -208,10 +222,10 @@ export const withdrawalRows: readonly Row[] = [
         { recipient: world.recipients[1] },
       ];
       for (const change of changes) {
-        const { body } = await initiation(judge, asked, change);
+        const { body } = await initiation(judge, hubWithdrawal, change);
         judge.refused(body, "rejected");
       }
-      const { body } = await initiation(judge, asked, {}, { expectedAmount: `0${world.amount}` });
+      const { body } = await initiation(judge, hubWithdrawal, {}, { expectedAmount: `0${world.amount}` });
       judge.refused(body, "invalid_request");
     },
   ),
@@ -239,10 +253,10 @@ async function mustNotBeExecuted(
     plan: Parameters<FamilyWorld["withdrawal"]>[0],
   ) => Promise<{ payload: `0x${string}`; withdrawalId: Hex32 }>,
 ): Promise<void> {
-  const { asked, made } = await judge.withdraws(judge.onePayment(), scene);
+  const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), scene);
   await judge.world.finalize();
-  const answer = await judge.askWithdrawal(asked, made.payload);
-  // "Expired" is correct only if the attempt made an execution impossible.
+  const answer = await judge.askWithdrawal(hubWithdrawal, withdrawal.payload);
+  // "Expired" is correct only if the attempt withdrawal an execution impossible.
   if (answer.status === 200) expect([0, 2], answer.text).toContain(statusOf(answer));
   else judge.refused(answer, "rejected");
 }
@@ -260,7 +274,7 @@ const READ_FAULTS: readonly Fault[] = [
 async function mustNeverSay(
   judge: Judge,
   status: 1 | 2,
-  asked: ReturnType<Judge["withdrawalOf"]>,
+  hubWithdrawal: ReturnType<Judge["withdrawalOf"]>,
   payload: `0x${string}`,
   hints: readonly (string | undefined)[],
 ): Promise<void> {
@@ -269,11 +283,11 @@ async function mustNeverSay(
       chainId: judge.chain.name,
       withdrawal: payload,
       ...(hint !== undefined && { transactionId: hint }),
-      withdrawalAddressRequest: asked.addressRequest,
+      withdrawalAddressRequest: hubWithdrawal.addressRequest,
     };
     const ask = async (choose: (exchange: number) => Fault | undefined) =>
-      await judge.askThrough(choose, "depository-withdrawals", body);
-    const { heard } = await ask(() => undefined);
+      await judge.askWithFaults(choose, "depository-withdrawals", body);
+    const { nodeAnswers: heard } = await ask(() => undefined);
     expect(heard.length).toBeGreaterThan(0);
     for (const fault of READ_FAULTS)
       for (let exchange = 0; exchange <= heard.length; exchange++) {
@@ -287,11 +301,11 @@ async function mustNeverSay(
 
 async function initiation(
   judge: Judge,
-  asked: ReturnType<Judge["withdrawalOf"]>,
+  hubWithdrawal: ReturnType<Judge["withdrawalOf"]>,
   signedAs: Readonly<Record<string, string>> = {},
   sent: Readonly<Record<string, string>> = {},
 ) {
-  const { addressRequest, depository } = asked;
+  const { addressRequest, depository } = hubWithdrawal;
   const amount = judge.world.amount.toString();
   const digest = ownerAuthorizationDigest({
     operation: "withdrawal",

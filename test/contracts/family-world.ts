@@ -31,13 +31,13 @@ export interface MappingBook {
  * The transaction to ask about. `urls` replaces the honest nodes: as many URLs as {@link FamilyWorld.urls},
  * in the same order.
  */
-export interface Asked {
+export interface TransactionQuestion {
   readonly transactionId: string;
   readonly urls?: readonly string[];
 }
 
 /** A transaction for which the oracle must report exactly these deposits. */
-export interface MadeDeposits extends Asked {
+export interface ExpectedDeposits extends TransactionQuestion {
   readonly deposits: readonly {
     /** The position of the deposit in its transaction: the third part of the on-chain id. */
     readonly index: string;
@@ -50,7 +50,7 @@ export interface MadeDeposits extends Asked {
 }
 
 /** A transaction for which nothing may be signed, and the answer that the oracle must give. */
-export interface NoDeposit extends Asked {
+export interface NoDeposit extends TransactionQuestion {
   /** `empty` means status 200 without messages. */
   readonly as: "empty" | "rejected" | "not_found" | "not_final" | "invalid_request" | "upstream_unavailable";
 }
@@ -68,7 +68,7 @@ export interface PaymentPlan {
 }
 
 /** A payload that the chain's allocator signed. */
-export interface MadeWithdrawal {
+export interface SignedWithdrawal {
   readonly payload: Hex;
   /** The family's id of the payload, computed independently of the code under test where possible. */
   readonly withdrawalId: Hex32;
@@ -116,13 +116,13 @@ export interface FamilyWorld {
     readonly depositId: Hex32 | undefined;
     readonly currency: string;
     readonly amount: bigint;
-  }): Promise<MadeDeposits>;
+  }): Promise<ExpectedDeposits>;
   /**
    * Makes a usual payment by the solver, in the same kind of block as a deposit. Returns the transaction's
    * id.
    */
   pay(plan: PaymentPlan): Promise<string>;
-  withdrawal(plan: WithdrawalPlan): Promise<MadeWithdrawal>;
+  withdrawal(plan: WithdrawalPlan): Promise<SignedWithdrawal>;
   /** Makes all earlier transactions final. */
   finalize(): Promise<void>;
   /** Why every new transaction is final immediately. Absent if transactions become final later. */
@@ -130,7 +130,7 @@ export interface FamilyWorld {
 
   readonly deposits: {
     /** Two deposits with two ids in one transaction. */
-    readonly twoInOne: Scene<[ids: readonly [Hex32, Hex32]], MadeDeposits>;
+    readonly twoInOne: Scene<[ids: readonly [Hex32, Hex32]], ExpectedDeposits>;
     /** A transaction unrelated to the depository. */
     readonly none: Scene<[], NoDeposit>;
     /** A deposit in a block that was reorged out, but that the node can still return. */
@@ -142,23 +142,23 @@ export interface FamilyWorld {
     /** A deposit into an account that looks like the depository, or by a contract that does. */
     readonly lookAlike: Scene<[id: Hex32], NoDeposit>;
     /** A deposit of a token that reports a wrong amount. */
-    readonly lyingToken: Scene<[id: Hex32], MadeDeposits | NoDeposit>;
+    readonly lyingToken: Scene<[id: Hex32], ExpectedDeposits | NoDeposit>;
     /** A deposit of a token that takes a fee. The received amount counts. */
-    readonly feeOnTransfer: Scene<[id: Hex32], MadeDeposits>;
+    readonly feeOnTransfer: Scene<[id: Hex32], ExpectedDeposits>;
     /** A reported deposit without a transfer, or with a smaller transfer. */
-    readonly withoutTransfer: Scene<[id: Hex32], MadeDeposits | NoDeposit>;
+    readonly withoutTransfer: Scene<[id: Hex32], ExpectedDeposits | NoDeposit>;
     /** One transfer that the chain reports as two deposits. */
-    readonly reportedTwice: Scene<[ids: readonly [Hex32, Hex32]], MadeDeposits | NoDeposit>;
+    readonly reportedTwice: Scene<[ids: readonly [Hex32, Hex32]], ExpectedDeposits | NoDeposit>;
     /** A deposit in another account's transaction. The depositor is the account that the deposit names. */
-    readonly throughForwarder: Scene<[id: Hex32], MadeDeposits>;
+    readonly throughForwarder: Scene<[id: Hex32], ExpectedDeposits>;
     /** Bytes that look like an id, but in the wrong place. */
-    readonly idElsewhere: Scene<[id: Hex32], MadeDeposits | NoDeposit>;
+    readonly idElsewhere: Scene<[id: Hex32], ExpectedDeposits | NoDeposit>;
     /** Invalid ids: zero, sixteen leading zero bytes, cut short. */
-    readonly invalidIds: Scene<[], readonly MadeDeposits[]>;
+    readonly invalidIds: Scene<[], readonly ExpectedDeposits[]>;
     /** Funds that arrived without a deposit. */
-    readonly withoutDeposit: Scene<[], NoDeposit | MadeDeposits>;
+    readonly withoutDeposit: Scene<[], NoDeposit | ExpectedDeposits>;
     /** A plain transfer of the native token with the id in its data. */
-    readonly plainWithId: Scene<[id: Hex32], NoDeposit | MadeDeposits>;
+    readonly plainWithId: Scene<[id: Hex32], NoDeposit | ExpectedDeposits>;
     /** A transfer from the depository to itself, such as change or a sweep. */
     readonly ownTransfer: Scene<[id: Hex32], NoDeposit>;
     /** A deposit that only nodes of another network report. */
@@ -189,32 +189,32 @@ export interface FamilyWorld {
         }
       | NotApplicable;
     /** A payment in a block without a time. */
-    readonly withoutTime: Scene<[PaymentPlan], Asked>;
+    readonly withoutTime: Scene<[PaymentPlan], TransactionQuestion>;
     /** A payment for another order, with this order's id elsewhere in the transaction. */
     readonly idElsewhere: Scene<[PaymentPlan], string>;
   };
 
   readonly withdrawals: {
     /** An execution whose transaction succeeded although its inner call failed. */
-    readonly failedInside: Scene<[WithdrawalPlan], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
+    readonly failedInside: Scene<[WithdrawalPlan], Pick<SignedWithdrawal, "payload" | "withdrawalId">>;
     /** An execution with other outputs, another amount or another recipient. */
-    readonly otherOutputs: Scene<[WithdrawalPlan], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
+    readonly otherOutputs: Scene<[WithdrawalPlan], Pick<SignedWithdrawal, "payload" | "withdrawalId">>;
     /** A payload whose expiration only a block that is not final has passed. */
-    readonly expiryNotFinal: Scene<[WithdrawalPlan], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
+    readonly expiryNotFinal: Scene<[WithdrawalPlan], Pick<SignedWithdrawal, "payload" | "withdrawalId">>;
     /** Invalid payloads: cut short, with extra bytes, or in another encoding of the same content. */
     readonly malformed: Scene<[WithdrawalPlan], readonly Hex[]>;
   };
 
-  /** Cases that only this family has, by their name in {@link ownCases}. */
-  readonly own: Readonly<Record<string, Scene<[OwnTools], void>>>;
+  /** Cases that only this family has, by their name in {@link familyCases}. */
+  readonly familyCases: Readonly<Record<string, Scene<[FamilyCaseTools], void>>>;
   close(): Promise<void>;
 }
 
 /** The checks that are available to a case of only one family. */
-export interface OwnTools {
+export interface FamilyCaseTools {
   /** Checks that the oracle signs exactly these deposits. */
-  attests(made: MadeDeposits): Promise<void>;
-  refuses(made: NoDeposit): Promise<void>;
+  attests(expected: ExpectedDeposits): Promise<void>;
+  refuses(expected: NoDeposit): Promise<void>;
   /**
    * Checks that the oracle attests, or refuses, the fill that `pay` makes for an order of `payments` on this
    * chain.
@@ -224,8 +224,8 @@ export interface OwnTools {
   /** Checks that the oracle reports the withdrawal as pending, executed or expired, or refuses to answer. */
   withdrawal(
     plan: Payment,
-    make: (plan: WithdrawalPlan) => Promise<Pick<MadeWithdrawal, "payload" | "withdrawalId">>,
-    says: "pending" | "executed" | "expired" | "refused",
+    make: (plan: WithdrawalPlan) => Promise<Pick<SignedWithdrawal, "payload" | "withdrawalId">>,
+    status: "pending" | "executed" | "expired" | "refused",
     transactionId?: string,
   ): Promise<void>;
   /** A new order id. */
@@ -233,7 +233,7 @@ export interface OwnTools {
 }
 
 /** The names of the cases that only one family has. */
-export const ownCases: Readonly<Partial<Record<VmType, readonly string[]>>> = {
+export const familyCases: Readonly<Partial<Record<VmType, readonly string[]>>> = {
   "bitcoin-vm": [
     "unconfirmed and replaced with a higher fee",
     "two OP_RETURNs with ids",

@@ -12,15 +12,15 @@ export function headSourceContract(name: string, make: () => Promise<HeadSourceU
   test(`${name}: notifies every listener of a new head, which is then the latest head`, async () => {
     const { source, grow } = await make();
     const heard: [Head[], Head[]] = [[], []];
-    const known: unknown[] = [];
+    const wasLatest: unknown[] = [];
     for (const heads of heard)
       source.onHead((head) => {
         heads.push(head);
-        known.push(source.latest === head);
+        wasLatest.push(source.latest === head);
       });
     await grow();
     await expect.poll(() => heard.every((heads) => heads.length > 0), { timeout: 5_000 }).toBe(true);
-    expect(known).not.toContain(false);
+    expect(wasLatest).not.toContain(false);
     expect(heard[0].at(-1)?.hash).toBe(source.latest?.hash);
     await source.close();
   });

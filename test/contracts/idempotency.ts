@@ -22,7 +22,7 @@ export function aCall(change: Partial<IdempotentCall> = {}): IdempotentCall {
 export const anAnswer: StoredAnswer = { status: 200, body: '{"requestId":"0x01"}' };
 
 /** Begins a call. Throws unless the store lets this caller run it. */
-export async function begun(
+export async function beginCall(
   idempotency: Idempotency,
   call: IdempotentCall,
   nowMs = NOW_MS,
@@ -37,7 +37,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
   test(`${name}: a call is in progress until it has an answer, which is then repeated for a day`, async () => {
     const store = await make();
     const call = aCall();
-    const lease = await begun(store, call);
+    const lease = await beginCall(store, call);
     expect(await store.begin(call, NOW_MS + 1)).toEqual({ kind: "inProgress" });
     await store.finish(lease, anAnswer);
     for (const atMs of [NOW_MS + 2, NOW_MS + DAY_MS - 1])
@@ -48,7 +48,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
   test(`${name}: a call is identified by caller, endpoint and key together`, async () => {
     const store = await make();
     const call = aCall();
-    await begun(store, call);
+    await beginCall(store, call);
     for (const other of [{ scope: "other" }, { endpoint: "POST /execute" }, { key: `${call.key}x` }])
       expect(await store.begin({ ...call, ...other }, NOW_MS)).toMatchObject({ kind: "started" });
   });
@@ -57,7 +57,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     const store = await make();
     const call = aCall();
     const other = { ...call, bodyHash: "bb" };
-    const lease = await begun(store, call);
+    const lease = await beginCall(store, call);
     expect(await store.begin(other, NOW_MS)).toEqual({ kind: "bodyMismatch" });
     expect(await store.begin(other, NOW_MS + MINUTE_MS)).toEqual({ kind: "bodyMismatch" });
     await store.finish(lease, anAnswer);
@@ -68,9 +68,9 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
   test(`${name}: another run takes over from a crashed run after a minute, and the crashed run can no longer answer`, async () => {
     const store = await make();
     const call = aCall();
-    const dead = await begun(store, call);
+    const dead = await beginCall(store, call);
     expect(await store.begin(call, NOW_MS + MINUTE_MS - 1)).toEqual({ kind: "inProgress" });
-    const heir = await begun(store, call, NOW_MS + MINUTE_MS);
+    const heir = await beginCall(store, call, NOW_MS + MINUTE_MS);
     await expect(store.finish(dead, { status: 200, body: '"dead"' })).rejects.toBeInstanceOf(LeaseLost);
     await store.abandon(dead);
     expect(await store.begin(call, NOW_MS + MINUTE_MS + 1)).toEqual({ kind: "inProgress" });
@@ -81,7 +81,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
   test(`${name}: a run that exceeds its lease can still answer if no other run took over`, async () => {
     const store = await make();
     const call = aCall();
-    const lease = await begun(store, call);
+    const lease = await beginCall(store, call);
     await store.finish(lease, anAnswer);
     expect(await store.begin(call, NOW_MS + 5 * MINUTE_MS)).toMatchObject({ kind: "answered" });
   });
@@ -89,7 +89,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
   test(`${name}: a clock that is set back repeats neither a call in progress nor an answered call`, async () => {
     const store = await make();
     const call = aCall();
-    const lease = await begun(store, call);
+    const lease = await beginCall(store, call);
     for (const backMs of [MINUTE_MS, 60 * MINUTE_MS, 2 * DAY_MS])
       expect(await store.begin(call, NOW_MS - backMs)).toEqual({ kind: "inProgress" });
     expect(await store.begin({ ...call, bodyHash: "bb" }, NOW_MS - DAY_MS)).toEqual({ kind: "bodyMismatch" });
@@ -101,8 +101,8 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
   test(`${name}: a run that began while the clock was set back loses its lease to the next run, and commits nothing`, async () => {
     const store = await make();
     const call = aCall();
-    const behind = await begun(store, call, NOW_MS - 60 * MINUTE_MS);
-    const heir = await begun(store, call);
+    const behind = await beginCall(store, call, NOW_MS - 60 * MINUTE_MS);
+    const heir = await beginCall(store, call);
     await expect(store.finish(behind, { status: 200, body: '"behind"' })).rejects.toBeInstanceOf(LeaseLost);
     await store.finish(heir, anAnswer);
     expect(await store.begin(call, NOW_MS - 60 * MINUTE_MS)).toEqual({ kind: "answered", answer: anAnswer });
@@ -111,7 +111,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
   test(`${name}: an answer is stored once`, async () => {
     const store = await make();
     const call = aCall();
-    const lease = await begun(store, call);
+    const lease = await beginCall(store, call);
     await store.finish(lease, anAnswer);
     await expect(store.finish(lease, { status: 400, body: "{}" })).rejects.toBeInstanceOf(LeaseLost);
     expect(await store.begin(call, NOW_MS)).toEqual({ kind: "answered", answer: anAnswer });
@@ -120,9 +120,9 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
   test(`${name}: an abandoned call can run again immediately, and an answered call cannot`, async () => {
     const store = await make();
     const call = aCall();
-    const lease = await begun(store, call);
+    const lease = await beginCall(store, call);
     await store.abandon(lease);
-    const again = await begun(store, { ...call, bodyHash: "bb" });
+    const again = await beginCall(store, { ...call, bodyHash: "bb" });
     await store.finish(again, anAnswer);
     await store.abandon(again);
     expect(await store.begin({ ...call, bodyHash: "bb" }, NOW_MS)).toMatchObject({ kind: "answered" });
@@ -139,7 +139,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
   test(`${name}: only one of a hundred concurrent takeovers runs`, async () => {
     const store = await make();
     const call = aCall();
-    await begun(store, call);
+    await beginCall(store, call);
     const atMs = NOW_MS + MINUTE_MS;
     const all = await Promise.all(Array.from({ length: 100 }, () => store.begin(call, atMs)));
     expect(all.filter(({ kind }) => kind === "started")).toHaveLength(1);

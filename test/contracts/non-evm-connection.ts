@@ -67,11 +67,19 @@ export function nonEvmConnectionContract(
     }
     return { ...read, deposits };
   };
-  const pay = async (before: readonly NonEvmAttempt[] = [], reserved: readonly Hex[] = [], to?: Hex) => {
+  const pay = async (
+    earlierAttempts: readonly NonEvmAttempt[] = [],
+    reserved: readonly Hex[] = [],
+    to?: Hex,
+  ) => {
     const recipient = to ?? (await world.aRecipient());
     const { currency, amount } = world;
     const payment = { recipient, currency, amount, orderId: anOrder() };
-    return { recipient, payment, attempt: await world.connection.prepare(payment, before, reserved) };
+    return {
+      recipient,
+      payment,
+      attempt: await world.connection.prepare(payment, earlierAttempts, reserved),
+    };
   };
   const kindOf = async (attempt: NonEvmAttempt) => (await world.connection.outcome(attempt)).kind;
 
@@ -95,13 +103,13 @@ export function nonEvmConnectionContract(
     expect((await arrivals(begin)).deposits).toEqual(reported.deposits);
     expect((await arrivals(reported.cursor)).deposits).toEqual([]);
     expect(reported.upTo.number).toBeGreaterThanOrEqual(reported.deposits[0]?.blockNumber ?? 0n);
-    const one = await world.connection.arrivalsOf(txId);
-    expect(one).toMatchObject({ kind: "final", deposits: reported.deposits });
+    const byTransaction = await world.connection.arrivalsOf(txId);
+    expect(byTransaction).toMatchObject({ kind: "final", deposits: reported.deposits });
   });
 
   test(`${name}: reports a transaction that does not exist as absent`, async () => {
-    const [unmade] = [(await pay()).attempt.txId];
-    expect(await world.connection.arrivalsOf(unmade)).toEqual({ kind: "absent" });
+    const [missingTxId] = [(await pay()).attempt.txId];
+    expect(await world.connection.arrivalsOf(missingTxId)).toEqual({ kind: "absent" });
   });
 
   test(`${name}: a payment gives the recipient exactly the amount, however often it is broadcast`, async () => {
@@ -146,32 +154,32 @@ export function nonEvmConnectionContract(
       const { recipient, attempt } = await pay();
       const { currency, amount, connection } = world;
       const toOurselves = { recipient: connection.solver, currency, amount, orderId: undefined };
-      const back = await connection.prepare(toOurselves, [attempt], []);
-      for (const one of isFirst ? [attempt, back] : [back, attempt])
-        await connection.send(one).catch(() => undefined);
+      const cancellation = await connection.prepare(toOurselves, [attempt], []);
+      for (const broadcast of isFirst ? [attempt, cancellation] : [cancellation, attempt])
+        await connection.send(broadcast).catch(() => undefined);
       await world.settle();
       const paid = await world.received(recipient);
-      expect([await kindOf(attempt), await kindOf(back), paid]).toEqual(
+      expect([await kindOf(attempt), await kindOf(cancellation), paid]).toEqual(
         paid === 0n ? ["dead", "final", 0n] : ["final", "dead", amount],
       );
     }
   });
 
   test(`${name}: two payments that are prepared at the same time are both made`, async () => {
-    const one = await pay();
-    const two = await pay([], [one.attempt.raw]);
-    for (const { attempt } of [one, two]) expect(await world.connection.send(attempt)).toBe("sent");
+    const first = await pay();
+    const second = await pay([], [first.attempt.raw]);
+    for (const { attempt } of [first, second]) expect(await world.connection.send(attempt)).toBe("sent");
     await world.settle();
-    for (const { recipient } of [one, two]) expect(await world.received(recipient)).toBe(world.amount);
+    for (const { recipient } of [first, second]) expect(await world.received(recipient)).toBe(world.amount);
   });
 
   test(`${name}: a payment reduces the balance, and more than the balance cannot be paid`, async () => {
-    const held = async () => (await world.connection.balances([world.currency])).get(world.currency) ?? 0n;
-    const before = await held();
+    const balance = async () => (await world.connection.balances([world.currency])).get(world.currency) ?? 0n;
+    const before = await balance();
     const { attempt } = await pay();
     await world.connection.send(attempt);
     await world.settle();
-    expect(await held()).toBeLessThanOrEqual(before - world.amount);
+    expect(await balance()).toBeLessThanOrEqual(before - world.amount);
     const recipient = await world.aRecipient();
     const payment = { recipient, currency: world.currency, amount: before * 2n, orderId: anOrder() };
     await expect(world.connection.prepare(payment, [], [])).rejects.toBeInstanceOf(InsufficientInventory);
@@ -189,7 +197,7 @@ export function nonEvmConnectionContract(
     const { attempt, payment } = await pay();
     world.setDown(true);
     try {
-      const asked = [
+      const reads = [
         () => world.connection.arrivals(undefined),
         () => world.connection.arrivalsOf(attempt.txId),
         () => world.connection.outcome(attempt),
@@ -197,7 +205,7 @@ export function nonEvmConnectionContract(
         () => world.connection.balances([world.currency]),
         () => world.connection.prepare(payment, [], []),
       ];
-      for (const ask of asked) await expect(ask()).rejects.toBeInstanceOf(RpcFault);
+      for (const readFails of reads) await expect(readFails()).rejects.toBeInstanceOf(RpcFault);
     } finally {
       world.setDown(false);
     }

@@ -25,14 +25,14 @@ export function idlePushContract(name: string, make: () => Promise<StatusPush>):
   });
 
   test(`${name}: an address may hold as many connections as the policy allows, and may open another one after it releases one`, async () => {
-    const { connections: connections, policy } = await make();
-    const taken = Array.from({ length: policy.maxPerAddress }, () => connections.take("192.0.2.7"));
-    expect(taken.every((release) => release !== undefined)).toBe(true);
+    const { connections, policy } = await make();
+    const releases = Array.from({ length: policy.maxPerAddress }, () => connections.take("192.0.2.7"));
+    expect(releases.every((release) => release !== undefined)).toBe(true);
     expect(connections.take("192.0.2.7")).toBeUndefined();
-    taken[0]?.();
+    releases[0]?.();
     const again = connections.take("192.0.2.7");
     expect(again).toBeDefined();
     again?.();
-    for (const release of taken.slice(1)) release?.();
+    for (const release of releases.slice(1)) release?.();
   });
 }

@@ -38,11 +38,13 @@ export async function checkRoutes(
 ): Promise<RouteCheck> {
   const startedAtMs = performance.now();
   const pairs = everyPair(chains).values();
-  const held = chains.flatMap((chain) => currenciesOf(chain).map((currency) => ({ chain, currency })));
+  const currencies = chains.flatMap((chain) => currenciesOf(chain).map((currency) => ({ chain, currency })));
   const runPairs = async (user: Wallet): Promise<{ outcomes: Outcome[]; userBalances: UserBalance[] }> => {
     const readBalances = async (): Promise<bigint[]> =>
       await Promise.all(
-        held.map(async ({ chain, currency }) => await user.balance(chain.id, currency.address, user.address)),
+        currencies.map(
+          async ({ chain, currency }) => await user.balance(chain.id, currency.address, user.address),
+        ),
       );
     const outcomes: Outcome[] = [];
     const before = await readBalances();
@@ -50,7 +52,7 @@ export async function checkRoutes(
       for (const tradeType of tradeTypes) outcomes.push(await outcomeOf(api, user, pair, tradeType));
     if (outcomes.some(({ problem }) => problem !== undefined)) return { outcomes, userBalances: [] };
     const after = await readBalances();
-    const userBalances = held.map((balance, index) => ({
+    const userBalances = currencies.map((balance, index) => ({
       ...balance,
       expected: (before[index] ?? 0n) - spentOn(outcomes, balance),
       actual: after[index] ?? 0n,

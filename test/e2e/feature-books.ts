@@ -46,12 +46,12 @@ const SECOND_TOKEN = "TST";
 /** Reads the opening balances. Call it after the sponsor's balance was credited. */
 export async function openBooks(world: FeatureWorld): Promise<FeatureBooks> {
   const lines = await linesOf(world);
-  const read = async (line: Line) => ({
+  const readLine = async (line: Line) => ({
     solver: await line.solver(),
     depository: await line.depository(),
     fees: await line.networkFees(),
   });
-  const opened = await Promise.all(lines.map(async (line) => ({ line, before: await read(line) })));
+  const opened = await Promise.all(lines.map(async (line) => ({ line, before: await readLine(line) })));
   const sponsorBefore = await appBalance(world, world.system.sponsor.address);
   const compareLine = async (
     { line, before }: (typeof opened)[number],
@@ -69,14 +69,14 @@ export async function openBooks(world: FeatureWorld): Promise<FeatureBooks> {
       .filter(({ request: { from } }) => from.chain === line.chain)
       .reduce((sum, { quote }) => sum + BigInt(quote.fees.gas.amount), 0n);
     const problems: string[] = [];
-    const differs = (what: string, is: bigint, expected: bigint): void => {
-      if (is !== expected)
-        problems.push(`${line.chain} ${line.currency}: ${what} ${is}, expected ${expected}`);
+    const expectEqual = (what: string, actual: bigint, expected: bigint): void => {
+      if (actual !== expected)
+        problems.push(`${line.chain} ${line.currency}: ${what} ${actual}, expected ${expected}`);
     };
     if (deposited > 0n)
       try {
         const hub = await line.hub.grownBy(deposited, AbortSignal.timeout(SETTLE_MS));
-        differs("the hub owes the solver", hub.after - hub.before, deposited);
+        expectEqual("the hub owes the solver", hub.after - hub.before, deposited);
       } catch (error) {
         problems.push(
           `${line.chain} ${line.currency}: ${error instanceof Error ? error.message : String(error)}`,
@@ -84,7 +84,7 @@ export async function openBooks(world: FeatureWorld): Promise<FeatureBooks> {
       }
     // The fee of a Bitcoin transaction is known once the transaction is mined.
     const differenceNow = async () => {
-      const after = await read(line);
+      const after = await readLine(line);
       const fees = after.fees === 0n ? 0n : after.fees - before.fees - paidFees;
       return {
         solver: before.solver - after.solver,
@@ -95,8 +95,8 @@ export async function openBooks(world: FeatureWorld): Promise<FeatureBooks> {
     const found = await untilSeen(differenceNow, ({ solver, owed }) => solver === owed, 20_000).catch(
       differenceNow,
     );
-    differs("the solver paid", found.solver, found.owed);
-    differs("the depository received", found.depository, deposited);
+    expectEqual("the solver paid", found.solver, found.owed);
+    expectEqual("the depository received", found.depository, deposited);
     return problems;
   };
   return {

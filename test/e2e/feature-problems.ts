@@ -4,7 +4,7 @@ import { TOPUP_DOLLARS, type FeatureOutcome, type FeatureRequest } from "./featu
 
 /** How the outcome of a request differs from its quote; empty if it is exactly as quoted. */
 export function problemsOf(outcome: FeatureOutcome): string[] {
-  const { request, quote, status, paid, refunded, received: got, topup } = outcome;
+  const { request, quote, status, paid, refunded, received, topup } = outcome;
   const { from, to, features, isRefunded = false } = request;
   const has = (feature: FeatureName): boolean => features.includes(feature);
   const { currencyIn, currencyOut, refundCurrency } = quote.details;
@@ -16,7 +16,7 @@ export function problemsOf(outcome: FeatureOutcome): string[] {
   const quotedIn = BigInt(currencyIn.amount);
   expectThat(paid === quotedIn, `the payer paid ${paid}, expected ${quotedIn}`);
   if (isRefunded) {
-    expectThat(got === 0n, `the recipient of a refunded request has ${got}`);
+    expectThat(received === 0n, `the recipient of a refunded request has ${received}`);
     const minimum = BigInt(refundCurrency.minimumAmount);
     expectThat(
       refunded >= minimum && refunded <= paid,
@@ -29,10 +29,10 @@ export function problemsOf(outcome: FeatureOutcome): string[] {
   const isSwapped = has("swapBefore") || has("swapAfter");
   if (isSwapped)
     expectThat(
-      got >= minimum && got <= out + out / 100n,
-      `the recipient has ${got}, expected ${minimum} to ${out}`,
+      received >= minimum && received <= out + out / 100n,
+      `the recipient has ${received}, expected ${minimum} to ${out}`,
     );
-  else expectThat(got === out, `the recipient has ${got}, expected ${out}`);
+  else expectThat(received === out, `the recipient has ${received}, expected ${out}`);
   const quotedTopup = BigInt(quote.details.currencyGasTopup?.amount ?? 0);
   const wantedTopup = has("gasTopup") ? parseUnits(String(TOPUP_DOLLARS), 18) / ETHER_DOLLARS : 0n;
   expectThat(
@@ -42,7 +42,7 @@ export function problemsOf(outcome: FeatureOutcome): string[] {
   // Output and fees must add up to the payment and the sponsored amount.
   if (!isSwapped && !has("gasTopup") && from.perDollar === to.perDollar) {
     const { relayer, app, subsidized } = quote.fees;
-    const whole = got + BigInt(relayer.amount) + BigInt(app.amount);
+    const whole = received + BigInt(relayer.amount) + BigInt(app.amount);
     const sum = paid + BigInt(subsidized.amount);
     expectThat(whole === sum, `output and fees are ${whole}, payment and sponsorship ${sum}`);
   }

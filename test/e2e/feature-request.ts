@@ -194,9 +194,9 @@ interface PricedCurrency {
 function currencyFor(
   world: FeatureWorld,
   { chain, currency, perDollar }: FamilyPlace,
-  swapped: boolean,
+  isSwapped: boolean,
 ): PricedCurrency {
-  return swapped
+  return isSwapped
     ? { currency: currencyAt(world, chain, POOL_TOKEN.symbol), perDollar: POOL_TOKEN.perDollar }
     : { currency, perDollar };
 }

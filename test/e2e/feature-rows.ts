@@ -9,14 +9,14 @@ interface FeatureRow {
 }
 
 /** Chains of the local system. */
-const [a, b, solana, bitcoin, exchange] = [
+const [a, b, solana, bitcoin, hyperliquid] = [
   "local-a",
   "local-b",
   "local-solana",
   "local-bitcoin",
   "exchange",
 ] as const;
-const kinds: Readonly<Record<string, Kind>> = { [solana]: "svm", [bitcoin]: "bvm", [exchange]: "hypevm" };
+const kinds: Readonly<Record<string, Kind>> = { [solana]: "svm", [bitcoin]: "bvm", [hyperliquid]: "hypevm" };
 
 /** The kind of a chain of the local system, by its name. */
 export const kindOf = (chain: string): Kind => kinds[chain] ?? "evm";
@@ -46,9 +46,9 @@ export const featureRows: readonly FeatureRow[] = [
   row(b, bitcoin, "exactOutput", "subsidizeFees"),
   row(a, bitcoin, "exactInput", "swapBefore", "appFees"),
 
-  row(a, exchange, "expectedOutput", "appFees"),
-  row(b, exchange, "exactOutput", "subsidizeFees"),
-  row(b, exchange, "exactInput", "fixedRate"),
+  row(a, hyperliquid, "expectedOutput", "appFees"),
+  row(b, hyperliquid, "exactOutput", "subsidizeFees"),
+  row(b, hyperliquid, "exactInput", "fixedRate"),
 
   row(solana, a, "expectedOutput", "appFees"),
   row(solana, b, "exactOutput", "subsidizeFees"),
@@ -62,10 +62,10 @@ export const featureRows: readonly FeatureRow[] = [
   row(bitcoin, a, "exactInput", "swapAfter", "appFees"),
   row(bitcoin, b, "exactInput", "fastFill"),
 
-  row(exchange, a, "expectedOutput", "appFees"),
-  row(exchange, b, "exactOutput", "subsidizeFees"),
-  row(exchange, a, "exactInput", "fixedRate"),
-  row(exchange, b, "exactInput", "swapAfter", "appFees"),
+  row(hyperliquid, a, "expectedOutput", "appFees"),
+  row(hyperliquid, b, "exactOutput", "subsidizeFees"),
+  row(hyperliquid, a, "exactInput", "fixedRate"),
+  row(hyperliquid, b, "exactInput", "swapAfter", "appFees"),
 ];
 
 export const routeOf = ({ from, to }: Pick<FeatureRow, "from" | "to">): Route => ({

@@ -190,7 +190,7 @@ for (const [symbol, units, method] of signedFor)
     const accepted = { message: "Signature accepted", requestId: quote.requestId };
     // Clients also send a referrer.
     for (const body of [post.body, { ...post.body, referrer: "a client" }])
-      expect(await ask(`${post.endpoint}?signature=${signature}`, body)).toEqual(accepted);
+      expect(await callApi(`${post.endpoint}?signature=${signature}`, body)).toEqual(accepted);
 
     const end = (await api.follow(quote.requestId)).at(-1);
     expect(end).toMatchObject({ status: "success", fundsAt: "recipient" });
@@ -284,7 +284,7 @@ function callsOf({ steps }: Quote) {
 
 async function quoteFor(user: Address, recipient: Address, more: object = {}): Promise<Quote> {
   const [origin, destination] = chains();
-  return await ask<Quote>("/quote/v2", {
+  return await callApi<Quote>("/quote/v2", {
     user,
     recipient,
     originChainId: origin.id,
@@ -301,7 +301,7 @@ async function execute(
   data: RawCall,
   { requestId, subsidizeFees }: { readonly requestId?: Hex; readonly subsidizeFees: boolean },
 ): Promise<unknown> {
-  return await ask("/execute", {
+  return await callApi("/execute", {
     executionKind: "rawCalls",
     data,
     executionOptions: { referrer: "", subsidizeFees },
@@ -313,7 +313,7 @@ async function execute(
  * Calls the API with the app's key.
  * @throws Error with the whole answer if its status is not 200
  */
-async function ask<T>(path: string, body?: object): Promise<T> {
+async function callApi<T>(path: string, body?: object): Promise<T> {
   const response = await fetch(`${system.endpoints.api.url}${path}`, {
     method: body === undefined ? "GET" : "POST",
     headers: { "content-type": "application/json", "x-api-key": system.sponsorship.apiKey.key },
@@ -342,7 +342,7 @@ async function books() {
 }
 
 async function appBalanceUsdc(): Promise<bigint> {
-  const { balances } = await ask<{
+  const { balances } = await callApi<{
     balances: readonly { currency: { address: string }; amount: string }[];
   }>(`/app-fees/${system.sponsor.address}/balances`);
   const usdc = usdcOf(chains()[0]).toLowerCase();
@@ -353,9 +353,10 @@ async function appBalanceUsdc(): Promise<bigint> {
 async function balanceEvents(): Promise<readonly BalanceEvent[]> {
   const all: BalanceEvent[] = [];
   for (let more = ""; ;) {
-    const { events, continuation } = await ask<{ events: readonly BalanceEvent[]; continuation?: string }>(
-      `/balance-events/${system.sponsor.address}?limit=5${more}`,
-    );
+    const { events, continuation } = await callApi<{
+      events: readonly BalanceEvent[];
+      continuation?: string;
+    }>(`/balance-events/${system.sponsor.address}?limit=5${more}`);
     all.push(...events);
     if (continuation === undefined) return all;
     more = `&continuation=${encodeURIComponent(continuation)}`;

@@ -36,7 +36,7 @@ interface Flow {
   readonly receive: string;
   readonly amount: bigint;
   /** Whether the user pays half of the quoted amount. */
-  readonly half?: boolean;
+  readonly paysHalf?: boolean;
   /** Whether the user reports the deposit's transaction to the service. */
   readonly isReported?: boolean;
 }
@@ -55,7 +55,7 @@ export const mainFlows: readonly Flow[] = [
   { name: "bridge back", expected: paid, isBack: true, pay: "ETH", receive: "ETH", amount: eth },
   { name: "swap", expected: paid, pay: "USDC", receive: "WETH", amount: usdc },
   { name: "reported deposit", expected: paid, pay: "ETH", receive: "USDC", amount: eth, isReported: true },
-  { name: "refund", expected: refunded, pay: "ETH", receive: "USDC", amount: eth, half: true },
+  { name: "refund", expected: refunded, pay: "ETH", receive: "USDC", amount: eth, paysHalf: true },
 ];
 
 export const expectedOutcomes: Readonly<Record<string, Outcome>> = Object.fromEntries(
@@ -74,7 +74,7 @@ export async function runMainFlows(
     mainFlows.map(async (flow, at) => {
       const key = world.keys[at];
       if (key === undefined) throw new Error("there are fewer accounts than flows");
-      const readOutcome = await run(flow, createWallet(key, world.chains), world);
+      const readOutcome = await runFlow(flow, createWallet(key, world.chains), world);
       return async () => [flow.name, await readOutcome()] as const;
     }),
   );
@@ -88,7 +88,7 @@ export async function runMainFlows(
   };
 }
 
-async function run(flow: Flow, wallet: Wallet, world: FlowWorld): Promise<() => Promise<Outcome>> {
+async function runFlow(flow: Flow, wallet: Wallet, world: FlowWorld): Promise<() => Promise<Outcome>> {
   const [first, second] = world.chains;
   const [origin, destination] = flow.isBack === true ? [second, first] : [first, second];
   if (origin === undefined || destination === undefined)
@@ -108,7 +108,7 @@ async function run(flow: Flow, wallet: Wallet, world: FlowWorld): Promise<() => 
   });
   if (quote === undefined)
     return async () => await Promise.resolve({ end: "unquoted", money: "with the user" });
-  const { hash } = await wallet.execute(flow.half === true ? halved(quote) : quote);
+  const { hash } = await wallet.execute(flow.paysHalf === true ? halved(quote) : quote);
   // The report is optional: without it, the service finds the deposit by scanning.
   if (flow.isReported === true)
     await world.api.index({ chainId: origin.id, txHash: hash }).catch((error: unknown) => {
@@ -122,7 +122,7 @@ async function run(flow: Flow, wallet: Wallet, world: FlowWorld): Promise<() => 
     ]);
     return {
       end,
-      money: moneyOf(quote, received, back, flow.half === true ? flow.amount / 2n : flow.amount),
+      money: moneyOf(quote, received, back, flow.paysHalf === true ? flow.amount / 2n : flow.amount),
     };
   };
 }

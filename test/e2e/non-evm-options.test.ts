@@ -63,7 +63,7 @@ beforeAll(async () => {
     throw new Error("the system was started without the other chain families");
   wallets = await familyWallets(system, system.families);
   const onEvm = ["USDC", "TST", "ETH"].map((symbol) => placeOf(EVM, symbol));
-  for (const place of [...others(), ...onEvm]) await watchHub(place);
+  for (const place of [...nonEvmPlaces(), ...onEvm]) await watchHub(place);
 }, 240_000);
 afterAll(async () => await system.stop());
 
@@ -85,13 +85,13 @@ function placeOf(chain: string, symbol: string): Place {
   return { chain, chainId: found.id, currency: currency.address, wallet };
 }
 
-const others = () =>
+const nonEvmPlaces = () =>
   [
     placeOf(familyChains.solana, "USDC"),
     placeOf(familyChains.bitcoin, "BTC"),
     placeOf(familyChains.hyperliquid, "USDC"),
   ] as const;
-/** A hundred dollars in the currency of each of {@link others}. */
+/** A hundred dollars in the currency of each of {@link nonEvmPlaces}. */
 const HUNDRED = ["100000000", "200000", "10000000000"] as const;
 
 const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
@@ -134,7 +134,7 @@ async function gasOf(hashes: readonly string[]): Promise<bigint> {
 }
 
 /** Calls the API with an app's key. */
-async function call(path: string, body?: object): Promise<unknown> {
+async function callApi(path: string, body?: object): Promise<unknown> {
   const [key] = system.endpoints.apiKeys;
   const response = await fetch(`${system.endpoints.api.url}${path}`, {
     method: body === undefined ? "GET" : "POST",
@@ -147,7 +147,7 @@ async function call(path: string, body?: object): Promise<unknown> {
 }
 
 async function quote(from: Place, to: Place, amount: string, options: object = {}): Promise<QuoteAnswer> {
-  const answer = await call("/quote/v2", {
+  const answer = await callApi("/quote/v2", {
     user: from.wallet.address,
     recipient: to.wallet.address,
     originChainId: from.chainId,
@@ -217,7 +217,7 @@ test("from Solana, Bitcoin and Hyperliquid, the deposit pays for the output and 
   const to = placeOf(EVM, "USDC");
   const before = await readSolver();
   const filled = await Promise.all(
-    others().map(async (from, at) => {
+    nonEvmPlaces().map(async (from, at) => {
       const [amount, recipient] = [HUNDRED[at] ?? "", anAddress()];
       const quoted = await quote(from, to, amount, {
         recipient,
@@ -257,7 +257,7 @@ const transfer = (to: Address, amount: bigint) => ({
 let [sponsorBefore, sponsored] = [0n, 0n];
 /** A wallet's app balance in base units of USDC. */
 async function appBalanceOf(wallet: Address): Promise<bigint> {
-  const { amount } = (await call(`/app-fees/${wallet}/balances`)) as { amount: string };
+  const { amount } = (await callApi(`/app-fees/${wallet}/balances`)) as { amount: string };
   return BigInt(amount);
 }
 
@@ -269,7 +269,7 @@ test("from Solana, Bitcoin and Hyperliquid, the fill makes calls with the output
   // An exact input, an exact output, and an exact input whose fees a sponsor pays.
   const ways = [{}, { tradeType: "EXACT_OUTPUT", amount: "50000000" }, { subsidizeFees: true }];
   const filled = await Promise.all(
-    others().map(async (from, at) => {
+    nonEvmPlaces().map(async (from, at) => {
       const [recipient, callee] = [anAddress(), anAddress()];
       const txs = [transfer(callee, 30_000_000n)];
       const quoted = await quote(from, to, HUNDRED[at] ?? "", { recipient, txs, ...ways[at] });
@@ -326,7 +326,7 @@ test("a deposit on Solana, Bitcoin or Hyperliquid is refunded there when the cal
   };
   await approve(10_000_000n);
   const quotes = await Promise.all(
-    others().map(
+    nonEvmPlaces().map(
       async (from, at) =>
         await quote(from, to, HUNDRED[at] ?? "", { recipient: anAddress(), txs: [spendsAllowance] }),
     ),
@@ -337,14 +337,14 @@ test("a deposit on Solana, Bitcoin or Hyperliquid is refunded there when the cal
     await solanaTokensOf(
       system.families?.urls.solana ?? "",
       system.families?.solver.solana ?? "",
-      others()[0].currency,
+      nonEvmPlaces()[0].currency,
     );
   const vault = await depositoryVault();
   const vaultBalance = async (): Promise<bigint> =>
-    await solanaTokensOf(system.families?.urls.solana ?? "", vault, others()[0].currency);
+    await solanaTokensOf(system.families?.urls.solana ?? "", vault, nonEvmPlaces()[0].currency);
   const before = { ...(await readSolver()), solana: await solverOnSolana(), vault: await vaultBalance() };
   const refunds = await Promise.all(
-    others().map(async (from, at) => {
+    nonEvmPlaces().map(async (from, at) => {
       const [quoted, amount] = [quotes[at] as QuoteAnswer, BigInt(HUNDRED[at] ?? 0)];
       const balanceBefore = await from.wallet.balanceOf(from.currency);
       await from.wallet.execute(quoted.steps);
@@ -382,7 +382,7 @@ async function permit(user: Account, quoted: QuoteAnswer): Promise<void> {
     throw new Error(`expected one item to sign, got ${items.length}`);
   const { domain, types, primaryType, value: message } = data.sign;
   const signature = await user.signTypedData({ domain, types, primaryType, message } as TypedDataDefinition);
-  await call(`${data.post.endpoint}?signature=${signature}`, data.post.body);
+  await callApi(`${data.post.endpoint}?signature=${signature}`, data.post.body);
 }
 
 async function send(
@@ -422,7 +422,7 @@ test("a new account without native tokens bridges to Solana, Bitcoin and Hyperli
   const quotes = await Promise.all(
     ways.map(
       async ([symbol, units], at) =>
-        await quote(placeOf(EVM, symbol), others()[at] as Place, units.toString(), {
+        await quote(placeOf(EVM, symbol), nonEvmPlaces()[at] as Place, units.toString(), {
           user: users[at]?.address,
           usePermit: true,
         }),
@@ -435,7 +435,11 @@ test("a new account without native tokens bridges to Solana, Bitcoin and Hyperli
   for (const currency of paidIn) held.set(currency, await tokensOf(depository, currency));
   const spent = await Promise.all(
     ways.map(async ([symbol, , method], at) => {
-      const [to, user, quoted] = [others()[at] as Place, users[at] as Account, quotes[at] as QuoteAnswer];
+      const [to, user, quoted] = [
+        nonEvmPlaces()[at] as Place,
+        users[at] as Account,
+        quotes[at] as QuoteAnswer,
+      ];
       const balanceBefore = await to.wallet.balanceOf(to.currency);
       await permit(user, quoted);
       const { status, inTxHashes } = await untilEnded(quoted);
@@ -461,7 +465,7 @@ test("a new account without native tokens bridges to Solana, Bitcoin and Hyperli
 test("a signed deposit that is not filled on Solana, Bitcoin or Hyperliquid is refunded to the user, minus the gas", async () => {
   const [from, amount, before] = [placeOf(EVM, "USDC"), 25_000_000n, await readSolver()];
   const refunds = await Promise.all(
-    others().map(async (to) => {
+    nonEvmPlaces().map(async (to) => {
       const user = privateKeyToAccount(generatePrivateKey());
       await fund({ address: user.address, tokens: [{ token: from.currency as Address, amount }] });
       const options = { user: user.address, usePermit: true, referrer: "debug-force-refund" };
@@ -484,11 +488,11 @@ test("a signed deposit that is not filled on Solana, Bitcoin or Hyperliquid is r
 test("when the service sends an account's calls, the output on Solana, Bitcoin or Hyperliquid pays the gas", async () => {
   const [from, amount] = [placeOf(EVM, "USDC"), 25_000_000n];
   const executorBefore = await nativeOf(system.executor.address);
-  const accounts = others().map(() => smartEoa(home(), privateKeyToAccount(generatePrivateKey())));
+  const accounts = nonEvmPlaces().map(() => smartEoa(home(), privateKeyToAccount(generatePrivateKey())));
   for (const { address } of accounts)
     await fund({ address, tokens: [{ token: from.currency as Address, amount }] });
   const spent = await Promise.all(
-    others().map(async (to, at) => {
+    nonEvmPlaces().map(async (to, at) => {
       const account = accounts[at] as SmartAccount;
       const free = await quote(from, to, amount.toString(), { user: account.address });
       const options = { user: account.address, originGasOverhead: "80000" };
@@ -497,7 +501,7 @@ test("when the service sends an account's calls, the output on Solana, Bitcoin o
       const calls = quoted.steps
         .flatMap(({ items }) => items as unknown as { data: { to: Address; value: string; data: Hex } }[])
         .map(({ data }) => ({ to: data.to, value: BigInt(data.value), data: data.data }));
-      await call("/execute", {
+      await callApi("/execute", {
         executionKind: "rawCalls",
         data: await account.sign(calls),
         executionOptions: { referrer: "", subsidizeFees: false },
@@ -527,7 +531,7 @@ const pay = async (at: Address, amount: bigint): Promise<void> =>
 test("an open deposit address forwards every payment to Solana, Bitcoin and Hyperliquid", async () => {
   const from = placeOf(EVM, "USDC");
   await Promise.all(
-    others().map(async (to) => {
+    nonEvmPlaces().map(async (to) => {
       const quoted = await quote(from, to, "20000000", { useDepositAddress: true });
       const at = addressOf(quoted);
       const balanceBefore = await to.wallet.balanceOf(to.currency);
@@ -547,7 +551,7 @@ test("an open deposit address forwards every payment to Solana, Bitcoin and Hype
       );
       expect(both - first).toBeGreaterThan((first * 3n) / 2n);
       const known = depositAddressAnswer.parse(
-        await call(`/deposit-addresses/v1?requestId=${quoted.requestId}`),
+        await callApi(`/deposit-addresses/v1?requestId=${quoted.requestId}`),
       );
       expect(known.destinationCurrency).toBe(to.currency);
       expect([to.wallet.address, to.wallet.address.toLowerCase()]).toContain(known.recipient);
@@ -566,7 +570,7 @@ test("a strict deposit address fills its quote to Solana, Bitcoin or Hyperliquid
       (amount) => amount > 0n,
     );
   const refunds = await Promise.all(
-    others().map(async (to) => {
+    nonEvmPlaces().map(async (to) => {
       const balanceBefore = await to.wallet.balanceOf(to.currency);
       const [excessTo, shortTo] = [anAddress(), anAddress()];
       const strict = async (refundTo: Address): Promise<QuoteAnswer> =>
@@ -594,7 +598,7 @@ test("a strict deposit address fills its quote to Solana, Bitcoin or Hyperliquid
 });
 
 test("a payment to a deposit address on Bitcoin is filled on the EVM chain, or refunded minus the fees of its sweep and refund", async () => {
-  const [to, [, from]] = [placeOf(EVM, "USDC"), others()];
+  const [to, [, from]] = [placeOf(EVM, "USDC"), nonEvmPlaces()];
   const before = await readSolver();
   const [filledTo, returnedTo] = [anAddress(), anAddress()];
   const refundTo = p2wpkh(pubECDSA(randomBytes(32)), { ...TEST_NETWORK, bech32: "bcrt" }).address ?? "";
@@ -618,7 +622,9 @@ test("a payment to a deposit address on Bitcoin is filled on the EVM chain, or r
   for (const { steps } of [filled, returned])
     expect(await satoshisAt(steps[0]?.depositAddress ?? "")).toBe(0n);
   expect(before.usdc - (await readSolver()).usdc).toBe(BigInt(filled.details.currencyOut.amount));
-  const known = depositAddressAnswer.parse(await call(`/deposit-addresses/v1?requestId=${filled.requestId}`));
+  const known = depositAddressAnswer.parse(
+    await callApi(`/deposit-addresses/v1?requestId=${filled.requestId}`),
+  );
   expect(known).toMatchObject({ refundTo, chainIds: [from.chainId], deposits: [{ amount: "200000" }] });
   recordDeposit(from, 350_000n);
   const claim = claims.get(keyOf(from));
@@ -626,7 +632,7 @@ test("a payment to a deposit address on Bitcoin is filled on the EVM chain, or r
 });
 
 test("a payment to a deposit address on Solana is filled on the EVM chain, or refunded minus the fees of its sweep and refund", async () => {
-  const [to, [from]] = [placeOf(EVM, "USDC"), others()];
+  const [to, [from]] = [placeOf(EVM, "USDC"), nonEvmPlaces()];
   const before = await readSolver();
   const [filledTo, returnedTo] = [anAddress(), anAddress()];
   const refundTo = (await solanaKey()).address;
@@ -654,7 +660,7 @@ test("a payment to a deposit address on Solana is filled on the EVM chain, or re
   expect((await heldAt(vault)) - inVault).toBe(30_000_000n);
   expect(before.usdc - (await readSolver()).usdc).toBe(BigInt(filled.details.currencyOut.amount));
   const at = filled.steps[0]?.depositAddress ?? "";
-  const known = depositAddressAnswer.parse(await call(`/deposit-addresses/v1?address=${at}`));
+  const known = depositAddressAnswer.parse(await callApi(`/deposit-addresses/v1?address=${at}`));
   expect(known.requestId).toBe(filled.requestId);
   expect(known).toMatchObject({ refundTo, chainIds: [from.chainId], deposits: [{ amount: "20000000" }] });
   recordDeposit(from, 30_000_000n);

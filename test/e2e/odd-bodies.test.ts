@@ -1,7 +1,7 @@
 import { startSystem, type System } from "@causeway/localnet";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { generator, rawBody } from "../support/odd-bodies.ts";
+import { seededNumbers, rawBody } from "../support/odd-bodies.ts";
 import { portBaseOf } from "./port-bases.ts";
 
 const BODIES = 5_000;
@@ -41,11 +41,11 @@ async function rowCounts(): Promise<Record<string, number>> {
 }
 
 async function answersTo(path: string, body: object): Promise<Map<number, number>> {
-  const random = generator(SEED);
+  const random = seededNumbers(SEED);
   const statuses = new Map<number, number>();
-  let left = BODIES;
+  let remaining = BODIES;
   const worker = async (): Promise<void> => {
-    while (left-- > 0) {
+    while (remaining-- > 0) {
       const payload = rawBody(body, random);
       const answer = await fetch(`${system.endpoints.api.url}${path}`, {
         method: "POST",

@@ -61,8 +61,8 @@ async function waitForBlocks(count: number): Promise<void> {
     });
     return Number(((await answer.json()) as { result: string }).result);
   };
-  const wanted = (await height()) + count;
-  while ((await height()) < wanted) await new Promise((resolve) => setTimeout(resolve, 100));
+  const lastHeight = (await height()) + count;
+  while ((await height()) < lastHeight) await new Promise((resolve) => setTimeout(resolve, 100));
 }
 
 afterAll(async () => {

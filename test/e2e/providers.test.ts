@@ -31,7 +31,7 @@ let system: System;
 let api: Client;
 let chains: readonly Chain[];
 /** The rates per second with the honest provider. */
-let usual = { httpRequests: 0, calls: 0 };
+let honestRates = { httpRequests: 0, calls: 0 };
 
 beforeAll(async () => {
   const extraArgs = ["--balance", "1000000"];
@@ -107,10 +107,10 @@ test.each(rows)(
     const seconds = (performance.now() - startedAtMs) / 1_000;
     const rate = { httpRequests: counted.httpRequests / seconds, calls: counted.calls / seconds };
     const isHonest = row === providerRows[0];
-    if (isHonest) usual = rate;
+    if (isHonest) honestRates = rate;
     const factors = {
-      httpRequests: rate.httpRequests / usual.httpRequests,
-      calls: rate.calls / usual.calls,
+      httpRequests: rate.httpRequests / honestRates.httpRequests,
+      calls: rate.calls / honestRates.calls,
     };
     const measured = [
       `${seconds.toFixed(1)} s`,
@@ -131,7 +131,7 @@ test.each(rows)(
   400_000,
 );
 
-const both = async (withinMs: number): Promise<readonly Bridge[]> => {
+const bridgeBothWays = async (withinMs: number): Promise<readonly Bridge[]> => {
   const world = { api, chains, nodes, keys: system.users.map(({ privateKey }) => privateKey) };
   return await Promise.all([bridge(world, 0, 0, withinMs), bridge(world, 1, 1, withinMs)]);
 };
@@ -143,43 +143,43 @@ const LATE_MS = 4_000;
  * Gives each chain another provider, so that two rows take the time of one.
  * @returns the names of the providers
  */
-function behaveAsPair(of: readonly ProviderRow[], at: number): string {
-  const pair = of.slice(at, at + 2);
+function behaveAsPair(kindRows: readonly ProviderRow[], firstIndex: number): string {
+  const pair = kindRows.slice(firstIndex, firstIndex + 2);
   providers.forEach((provider, chain) => provider.behave(pair[chain]?.behavior() ?? {}));
   return pair.map(({ name }) => name).join(" | ");
 }
 
 /** The duration of the slowest bridge, in ms. */
-function longest(names: string, bridges: readonly Bridge[]): number {
+function slowestMs(names: string, bridges: readonly Bridge[]): number {
   console.log(`providers: ${names}: ${bridges.map(({ tookMs }) => tookMs.toFixed(0)).join(", ")} ms`);
   return Math.max(...bridges.map(({ tookMs }) => tookMs));
 }
 
 test("bridges succeed while providers misbehave, are paid once, and their status is accurate throughout", async () => {
   for (const provider of providers) provider.behave({});
-  const made = [...(await both(60_000)), ...(await both(60_000))];
-  const quietMs = longest("quiet", made);
+  const completed = [...(await bridgeBothWays(60_000)), ...(await bridgeBothWays(60_000))];
+  const quietMs = slowestMs("quiet", completed);
   const prompt = providerRows.filter((row) => row.bridge === "prompt");
   for (let at = 0; at < prompt.length; at += 2) {
     const names = behaveAsPair(prompt, at);
-    const bridges = await both(60_000);
-    const tookMs = longest(names, bridges);
+    const bridges = await bridgeBothWays(60_000);
+    const tookMs = slowestMs(names, bridges);
     if (isJudgedByClock) expect(tookMs, names).toBeLessThan(3 * quietMs);
-    made.push(...bridges);
+    completed.push(...bridges);
   }
   for (const provider of providers) provider.behave({});
   const late = providerRows.filter((row) => row.bridge === "late");
   for (let at = 0; at < late.length; at += 2) {
     const names = behaveAsPair(late, at);
-    const bridging = both(60_000);
+    const bridging = bridgeBothWays(60_000);
     await Promise.race([bridging, sleep(LATE_MS)]);
     for (const provider of providers) provider.behave({});
     const bridges = await bridging;
-    longest(names, bridges);
-    made.push(...bridges);
+    slowestMs(names, bridges);
+    completed.push(...bridges);
   }
   await blocksPass(nodes, 3n);
-  for (const { checkPayment } of made) await checkPayment();
+  for (const { checkPayment } of completed) await checkPayment();
   const db = new pg.Pool({ connectionString: system.databaseUrl, max: 1 });
   await expect
     .poll(async () => (await db.query("select chain_id, nonce from slots where state = 'open'")).rows, {

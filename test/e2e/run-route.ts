@@ -41,7 +41,7 @@ export async function runRoute(
 ): Promise<RouteResult> {
   const { origin, destination, pay, receive } = pair;
   const recipient = privateKeyToAddress(generatePrivateKey());
-  const question = {
+  const request = {
     user: user.address,
     recipient,
     originChainId: origin.id,
@@ -52,7 +52,7 @@ export async function runRoute(
   const requestedAmount = pair.requestedAmount(tradeType);
   const quoteFor = async (type: TradeType, amount: bigint): Promise<Quote> =>
     await api.quote({
-      ...question,
+      ...request,
       tradeType: type,
       amount: amount.toString(),
       // Otherwise the recipient would also get the surplus if a pool's price improved.
@@ -124,18 +124,18 @@ function expectConsistent(
     );
   check(isSame(details.sender, user), `sender ${details.sender}`);
   check(isSame(details.recipient, recipient), `recipient ${details.recipient}`);
-  const wanted = operationsOf(pair);
+  const operations = operationsOf(pair);
   check(
-    wanted.includes(details.operation),
-    `operation is ${details.operation}, expected ${wanted.join(" or ")}`,
+    operations.includes(details.operation),
+    `operation is ${details.operation}, expected ${operations.join(" or ")}`,
   );
-  for (const [at, quotedSide, chain, currency] of [
+  for (const [field, quotedSide, chain, currency] of [
     ["currencyIn", currencyIn, pair.origin, pair.pay],
     ["currencyOut", currencyOut, pair.destination, pair.receive],
   ] as const)
     check(
       quotedSide.currency.chainId === chain.id && isSame(quotedSide.currency.address, currency.address),
-      `${at} is ${quotedSide.currency.address} of ${quotedSide.currency.chainId}`,
+      `${field} is ${quotedSide.currency.address} of ${quotedSide.currency.chainId}`,
     );
   check(route.origin.inputCurrency.amount === currencyIn.amount, "the route starts with another amount");
   check(route.destination.outputCurrency.amount === currencyOut.amount, "the route ends with another amount");

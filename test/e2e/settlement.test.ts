@@ -17,16 +17,16 @@ import { createSoakApi } from "../../scripts/soak/soak-api.ts";
 import { watchRules } from "../../scripts/soak/watch-rules.ts";
 import { openChain, readCurrencies, usersOfSeed } from "../../scripts/soak/world.ts";
 import { shownMetrics } from "../../scripts/observability/shown-metrics.ts";
-import { traceCollector } from "../support/trace-collector.ts";
+import { startTraceCollector } from "../support/trace-collector.ts";
 import { portBaseOf } from "./port-bases.ts";
 
 const METRICS_TOKEN = "metrics-token".padEnd(32, "-");
 let system: System;
-let collector: Awaited<ReturnType<typeof traceCollector>>;
+let collector: Awaited<ReturnType<typeof startTraceCollector>>;
 let usersTaken = 0;
 
 beforeAll(async () => {
-  collector = await traceCollector();
+  collector = await startTraceCollector();
   system = await startSystem({
     env: {},
     appEnv: {

@@ -71,7 +71,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-interface Quoted {
+interface QuotedOrder {
   readonly requestId: Hex;
   readonly steps: readonly object[];
   readonly protocol: {
@@ -88,7 +88,7 @@ interface Quoted {
 
 async function quote(user: number, recipient: Address) {
   const [origin, destination] = bridging.chains;
-  return await bridging.api.call<Quoted>("/quote/v2", {
+  return await bridging.api.call<QuotedOrder>("/quote/v2", {
     user: bridging.system.users[user]?.address,
     recipient,
     originChainId: origin?.id,

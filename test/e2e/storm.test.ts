@@ -141,8 +141,8 @@ test("the service runs each of a thousand calls at most once and overdraws no ba
   await waitUntilIdle(accepted);
 
   // Every process must return the same answer for an idempotency key.
-  for (const [, same] of groupedBy(answers, ({ call }) => call.idempotencyKey)) {
-    const settled = same.filter(({ status }) => status !== 409 && status !== 429);
+  for (const [, duplicates] of groupedBy(answers, ({ call }) => call.idempotencyKey)) {
+    const settled = duplicates.filter(({ status }) => status !== 409 && status !== 429);
     expect(
       new Set(settled.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size,
     ).toBeLessThanOrEqual(1);
@@ -193,13 +193,13 @@ function fastFill(requestId: Hex, idempotencyKey: string | undefined): Call {
   return { app: "rich", path: "/fast-fill", subject: requestId, idempotencyKey, body: { requestId } };
 }
 
-interface Quoted {
+interface QuotedFastFill {
   readonly requestId: Hex;
   readonly recipient: Address;
   readonly amount: bigint;
 }
 
-async function quote(): Promise<Quoted> {
+async function quote(): Promise<QuotedFastFill> {
   const [first, other] = system.chains;
   const usdcOf = (chain: typeof first): Address | undefined =>
     chain?.tokens.find(({ symbol }) => symbol === "USDC")?.address;
@@ -311,23 +311,23 @@ async function expectExecutedOnce(answers: readonly Answered[], ids: readonly He
   const { chain, receiver } = origin();
   const reads = createPublicClient({ transport: http(chain.rpcUrl) });
   const logs = await reads.getLogs({ address: receiver, event: forwarded, fromBlock: 0n, strict: true });
-  const happened = (id: Hex): number => logs.filter(({ args }) => args.id === id).length;
+  const runCount = (id: Hex): number => logs.filter(({ args }) => args.id === id).length;
   const byId = groupedBy(
     answers.filter(({ call }) => call.path === "/execute"),
     ({ call }) => call.subject,
   );
   for (const id of ids) {
-    const same = byId.get(id) ?? [];
+    const duplicates = byId.get(id) ?? [];
     const acceptedIds = new Set(
-      same.filter(({ status }) => status === 200).map(({ body }) => body["requestId"]),
+      duplicates.filter(({ status }) => status === 200).map(({ body }) => body["requestId"]),
     );
-    if (same.some(({ call }) => call.idempotencyKey !== undefined)) {
+    if (duplicates.some(({ call }) => call.idempotencyKey !== undefined)) {
       expect(acceptedIds.size).toBeLessThanOrEqual(1);
-      expect(happened(id), id).toBe(acceptedIds.size);
+      expect(runCount(id), id).toBe(acceptedIds.size);
     } else {
       // Each accepted call is separate. A call whose answer was lost with a process may have run too.
-      expect(happened(id)).toBeGreaterThanOrEqual(acceptedIds.size);
-      expect(happened(id)).toBeLessThanOrEqual(4);
+      expect(runCount(id)).toBeGreaterThanOrEqual(acceptedIds.size);
+      expect(runCount(id)).toBeLessThanOrEqual(4);
     }
   }
   // Every call that ran is charged once, whether or not its answer arrived.
@@ -336,7 +336,10 @@ async function expectExecutedOnce(answers: readonly Answered[], ids: readonly He
   );
 }
 
-async function expectFilledOnce(answers: readonly Answered[], quotes: readonly Quoted[]): Promise<void> {
+async function expectFilledOnce(
+  answers: readonly Answered[],
+  quotes: readonly QuotedFastFill[],
+): Promise<void> {
   const [, destination] = system.chains;
   const usdc = destination?.tokens.find(({ symbol }) => symbol === "USDC");
   if (destination === undefined || usdc === undefined) throw new Error("the second local chain has no USDC");

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 test.for(LEADER_FAULTS)(
-  "after %s of the leading worker, another one leads within 5 seconds, and everyone is paid once",
+  "after %s of the leading worker, another worker leads within 5 seconds, and every recipient is paid once",
   { timeout: 120_000 },
   async (fault) => {
     const { system, api } = bridging;

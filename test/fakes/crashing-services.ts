@@ -48,13 +48,13 @@ export function crashingServices(
     moment(`before ${name}`);
     return await work();
   };
-  const tracedAct = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+  const actWithEffect = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     const result = await act(name, work);
     moment(`after ${name}`);
     return result;
   };
   /** Turns all methods of `target` into external actions, except those named in `pure`. */
-  const acting = <T extends object>(target: T, prefix: string, pure: readonly string[] = []): T =>
+  const crashingProxy = <T extends object>(target: T, prefix: string, pure: readonly string[] = []): T =>
     new Proxy(target, {
       get: (inner, key): unknown => {
         const member: unknown = Reflect.get(inner, key);
@@ -64,32 +64,33 @@ export function crashingServices(
       },
     });
   const crashingConnection = (connection: ChainConnection): ChainConnection => ({
-    reader: acting(connection.reader, "reader", ["depositsOf", "topUpsOf"]),
+    reader: crashingProxy(connection.reader, "reader", ["depositsOf", "topUpsOf"]),
     writer: {
-      broadcast: (raw) => tracedAct("broadcast", async () => await connection.writer.broadcast(raw)),
+      broadcast: (raw) => actWithEffect("broadcast", async () => await connection.writer.broadcast(raw)),
     },
     heads: connection.heads,
     close: async () => undefined,
   });
   const crashingNonEvm = (connection: PayingConnection): PayingConnection => {
-    const acted = acting(connection, "connection", ["onNews", "close"]);
+    const crashing = crashingProxy(connection, "connection", ["onNews", "close"]);
     return {
       vm: connection.vm,
       solver: connection.solver,
       canReplace: connection.canReplace,
       canCancel: connection.canCancel,
-      arrivals: async (cursor) => await acted.arrivals(cursor),
-      arrivalsOf: async (id) => await acted.arrivalsOf(id),
-      balances: async (currencies) => await acted.balances(currencies),
-      paymentCost: async (...args) => await acted.paymentCost(...args),
-      refusalOf: async (payment) => await acted.refusalOf(payment),
+      arrivals: async (cursor) => await crashing.arrivals(cursor),
+      arrivalsOf: async (id) => await crashing.arrivalsOf(id),
+      balances: async (currencies) => await crashing.balances(currencies),
+      paymentCost: async (...args) => await crashing.paymentCost(...args),
+      refusalOf: async (payment) => await crashing.refusalOf(payment),
       isPayment: async (...args) => await connection.isPayment(...args),
-      prepare: async (...args) => await acted.prepare(...args),
+      prepare: async (...args) => await crashing.prepare(...args),
       ...(connection.signNonceMapping && {
-        signNonceMapping: async (...args) => (await acted.signNonceMapping?.(...args)) as SignedNonceMapping,
+        signNonceMapping: async (...args) =>
+          (await crashing.signNonceMapping?.(...args)) as SignedNonceMapping,
       }),
-      send: (attempt) => tracedAct("connection.send", async () => await connection.send(attempt)),
-      outcome: async (attempt) => await acted.outcome(attempt),
+      send: (attempt) => actWithEffect("connection.send", async () => await connection.send(attempt)),
+      outcome: async (attempt) => await crashing.outcome(attempt),
       onNews: (listener) => connection.onNews(listener),
       close: async () => undefined,
     };
@@ -120,13 +121,13 @@ export function crashingServices(
       services.depositAddressOperator && crashingSigner(services.depositAddressOperator),
     chains: {
       ...services.chains,
-      evmChains: evmChains,
+      evmChains,
       nonEvmChains,
       get: (id) => evmChains.find(({ chain }) => chain.id === id),
       nonEvm: (id) => nonEvmChains.find(({ chain }) => chain.id === id),
     },
-    reads: acting(services.reads, "reads"),
-    balances: acting(services.balances, "balances"),
+    reads: crashingProxy(services.reads, "reads"),
+    balances: crashingProxy(services.balances, "balances"),
     uow: {
       run: async (work) => {
         moment("before begin");
@@ -136,7 +137,7 @@ export function crashingServices(
               name,
               // The transaction's events stay in memory until the commit, so a crash among them equals a
               // crash before it.
-              name === "events" ? (store as object) : acting(store as object, name),
+              name === "events" ? (store as object) : crashingProxy(store as object, name),
             ]),
           ) as unknown as Tx;
           const done = await work(stores);

@@ -34,8 +34,8 @@ export function createFakeConnection(
     arrivals: (cursor) =>
       ask("arrivals", (view): NonEvmArrivals => {
         const first = cursor === undefined ? larger(0n, view.finalHeight - LOOK_BACK) : BigInt(cursor) + 1n;
-        const from = chain.repeats ? 0n : first;
-        const blocks = view.blocks.filter(({ number }) => number >= from && number <= view.finalHeight);
+        const start = chain.repeatsDeposits ? 0n : first;
+        const blocks = view.blocks.filter(({ number }) => number >= start && number <= view.finalHeight);
         const upTo = view.blocks.find(({ number }) => number === larger(view.finalHeight, 0n));
         if (upTo === undefined) throw new Error("the chain has no first block");
         return {
@@ -60,19 +60,19 @@ export function createFakeConnection(
       ),
     paymentCost: () => ask("paymentCost", () => chain.cost),
     refusalOf: ({ recipient }) => ask("refusalOf", () => chain.refusalFor(recipient)),
-    prepare: (payment, before, reserved) =>
+    prepare: (payment, earlierAttempts, reserved) =>
       ask("prepare", (view) => {
-        const made =
+        const prepared =
           chain.kind === "outputs"
-            ? withOutputs(chain, view, payment, before, reserved)
-            : withExpiry(chain, view, payment, before, reserved);
-        const raw = fakeBytes(made);
-        return { raw, txId: chain.idOf(raw), fee: made.fee, madeAtMs: now() };
+            ? withOutputs(chain, view, payment, earlierAttempts, reserved)
+            : withExpiry(chain, view, payment, earlierAttempts, reserved);
+        const raw = fakeBytes(prepared);
+        return { raw, txId: chain.idOf(raw), fee: prepared.fee, madeAtMs: now() };
       }),
     isPayment: ({ raw, txId }, { recipient, currency, amount, orderId }) =>
       ask("isPayment", () => {
-        const { to, id, ...made } = paymentIn(raw);
-        const isSame = made.currency === currency && made.amount === amount && to === recipient;
+        const { to, id, ...encoded } = paymentIn(raw);
+        const isSame = encoded.currency === currency && encoded.amount === amount && to === recipient;
         return isSame && id === orderId && txId === chain.idOf(raw);
       }),
     send: ({ raw }) =>
@@ -97,28 +97,30 @@ function withExpiry(
   chain: FakeNonEvmChain,
   view: FakeView,
   payment: NonEvmPayment,
-  before: readonly NonEvmAttempt[],
+  earlierAttempts: readonly NonEvmAttempt[],
   reserved: readonly Hex[],
 ): FakePayment {
-  const alive = before.filter((attempt) => outcomeOf(chain, view, attempt).kind !== "dead");
-  if (alive.length > 0)
+  const liveAttempts = earlierAttempts.filter((attempt) => outcomeOf(chain, view, attempt).kind !== "dead");
+  if (liveAttempts.length > 0)
     throw new RpcFault({
       kind: "inconsistent",
       method: "prepare",
       reason: "the previous attempt may still be mined",
     });
   const fee = chain.cost;
-  const others = reserved.filter((raw) => blockOf(view.blocks, chain.idOf(raw)) === undefined).map(paymentIn);
-  const held = (currency: Hex): bigint =>
-    others.reduce(
-      (sum, other) =>
+  const pendingPayments = reserved
+    .filter((raw) => blockOf(view.blocks, chain.idOf(raw)) === undefined)
+    .map(paymentIn);
+  const reservedAmount = (currency: Hex): bigint =>
+    pendingPayments.reduce(
+      (sum, pending) =>
         sum +
-        (other.currency === currency ? other.amount : 0n) +
-        (currency === chain.native ? other.fee : 0n),
+        (pending.currency === currency ? pending.amount : 0n) +
+        (currency === chain.native ? pending.fee : 0n),
       0n,
     );
   const needed = payment.amount + (payment.currency === chain.native ? fee : 0n);
-  if (chain.balance(payment.currency, view) < held(payment.currency) + needed)
+  if (chain.balance(payment.currency, view) < reservedAmount(payment.currency) + needed)
     throw new InsufficientInventory("insufficient balance");
   return { ...paymentWith(payment, fee), lastHeight: BigInt(view.blocks.length) + LIFETIME };
 }
@@ -127,28 +129,28 @@ function withOutputs(
   chain: FakeNonEvmChain,
   view: FakeView,
   payment: NonEvmPayment,
-  before: readonly NonEvmAttempt[],
+  earlierAttempts: readonly NonEvmAttempt[],
   reserved: readonly Hex[],
 ): FakePayment {
   // Each attempt costs more than the previous one, so that nodes accept it as a replacement.
-  const fee = chain.cost * BigInt(before.length + 1);
-  const [first] = before;
-  const held = new Set(reserved.flatMap((raw) => paymentIn(raw).outputs ?? []));
+  const fee = chain.cost * BigInt(earlierAttempts.length + 1);
+  const [first] = earlierAttempts;
+  const reservedOutputs = new Set(reserved.flatMap((raw) => paymentIn(raw).outputs ?? []));
   const unspent = new Map(chain.outputs(view).map(({ id, amount }) => [id, amount]));
   // An output that all attempts at one payment spend, so that only one of them can be mined.
   const [shared] = first === undefined ? [] : (paymentIn(first.raw).outputs ?? []);
   const outputs: Hex32[] = [];
   let sum = 0n;
-  const take = (id: Hex32): void => {
+  const spend = (id: Hex32): void => {
     outputs.push(id);
     sum += unspent.get(id) ?? 0n;
   };
-  if (shared !== undefined) take(shared);
-  const all = [...unspent.keys()];
-  const from = chain.turn++ % Math.max(1, all.length);
-  for (const id of [...all.slice(from), ...all.slice(0, from)]) {
+  if (shared !== undefined) spend(shared);
+  const outputIds = [...unspent.keys()];
+  const start = chain.nextOutput++ % Math.max(1, outputIds.length);
+  for (const id of [...outputIds.slice(start), ...outputIds.slice(0, start)]) {
     if (sum >= payment.amount + fee) break;
-    if (id !== shared && !held.has(id)) take(id);
+    if (id !== shared && !reservedOutputs.has(id)) spend(id);
   }
   if (sum < payment.amount + fee) throw new InsufficientInventory("insufficient unspent outputs");
   return { ...paymentWith(payment, fee), outputs };
@@ -183,10 +185,10 @@ function outcomeOf(
   if (outputs !== undefined) {
     const final = blocks.filter(({ number }) => number <= finalHeight);
     const unspent = new Set(chain.outputs({ blocks: final, finalHeight }).map(({ id }) => id));
-    const known = new Set(chain.outputs({ blocks, finalHeight }).map(({ id }) => id));
+    const existing = new Set(chain.outputs({ blocks, finalHeight }).map(({ id }) => id));
     // A missing output may also come from a block that is not final yet; then it is not spent.
     const spent = outputs.some(
-      (output) => !unspent.has(output) && !known.has(output) && wasUnspentBefore(chain, final, output),
+      (output) => !unspent.has(output) && !existing.has(output) && wasUnspentBefore(chain, final, output),
     );
     if (spent) return { kind: "dead", reason: "another transaction spent its outputs" };
   }
@@ -225,7 +227,7 @@ function depositsIn({ number, hash, timestamp, transactions }: FakeBlock): Depos
 }
 
 function blockOf(blocks: readonly FakeBlock[], id: Hex): FakeBlock | undefined {
-  return blocks.find(({ transactions }) => transactions.some((one) => one.id === id));
+  return blocks.find(({ transactions }) => transactions.some((mined) => mined.id === id));
 }
 
 function larger(a: bigint, b: bigint): bigint {

@@ -92,9 +92,9 @@ export class FakeNonEvmChain {
   /** The error with which nodes refuse bytes. Undefined if they accept them. */
   refusal: string | undefined;
   /** Whether reads report earlier deposits again. */
-  repeats = false;
+  repeatsDeposits = false;
   /** Counts payments: each starts with a different output of the solver, as in some wallets. */
-  turn = 0;
+  nextOutput = 0;
   readonly #opening: ReadonlyMap<Hex, bigint>;
   readonly #nowMs: () => number;
   readonly #refusals = new Map<Hex, string>();
@@ -133,7 +133,7 @@ export class FakeNonEvmChain {
   /** Adds bytes to the mempool. Returns the transaction's id. */
   addToPool(raw: Hex): Hex {
     const id = this.idOf(raw);
-    const isMined = this.#blocks.some((block) => block.transactions.some((one) => one.id === id));
+    const isMined = this.#blocks.some((block) => block.transactions.some((mined) => mined.id === id));
     if (!isMined) this.#pool.set(id, fakeTransaction(raw));
     return id;
   }
@@ -143,7 +143,7 @@ export class FakeNonEvmChain {
       const number = BigInt(this.#blocks.length);
       const transactions: { id: Hex; transaction: FakeTransaction }[] = [];
       for (const [id, transaction] of this.#pool) {
-        if (this.#broken || !this.#counts(transaction, number, transactions)) continue;
+        if (this.#broken || !this.#canMine(transaction, number, transactions)) continue;
         transactions.push({ id, transaction });
         this.#pool.delete(id);
       }
@@ -250,7 +250,7 @@ export class FakeNonEvmChain {
     return () => this.#listeners.delete(listener);
   }
 
-  #counts(
+  #canMine(
     transaction: FakeTransaction,
     height: bigint,
     others: readonly { readonly transaction: FakeTransaction }[],
@@ -260,13 +260,13 @@ export class FakeNonEvmChain {
     if (transaction.outputs === undefined) return true;
     const view = { blocks: this.#blocks, finalHeight: 0n };
     const unspent = new Set(this.outputs(view).map(({ id }) => id));
-    const taken = new Set(
+    const spentOutputs = new Set(
       others.flatMap(({ transaction: other }) => (other.type === "payment" ? (other.outputs ?? []) : [])),
     );
-    return transaction.outputs.every((output) => unspent.has(output) && !taken.has(output));
+    return transaction.outputs.every((output) => unspent.has(output) && !spentOutputs.has(output));
   }
 }
 
-function outputId(of: string, n: bigint): Hex32 {
-  return `0x${createHash("sha256").update(`${of}:${n}`).digest("hex")}`;
+function outputId(source: string, n: bigint): Hex32 {
+  return `0x${createHash("sha256").update(`${source}:${n}`).digest("hex")}`;
 }

@@ -23,7 +23,7 @@ export function fakeIdempotency(): Idempotency {
   let tokens = 0;
   const nameOf = ({ scope, endpoint, key }: Pick<IdempotentCall, "scope" | "endpoint" | "key">): string =>
     JSON.stringify([scope, endpoint, key]);
-  const own = (lease: IdempotencyLease): Entry | undefined => {
+  const openEntry = (lease: IdempotencyLease): Entry | undefined => {
     const entry = entries.get(nameOf(lease));
     return entry?.token === lease.token && entry.answer === undefined ? entry : undefined;
   };
@@ -41,12 +41,12 @@ export function fakeIdempotency(): Idempotency {
       return { kind: "started", lease: { scope, endpoint, key, token } };
     },
     async finish(lease, answer) {
-      const entry = own(lease);
+      const entry = openEntry(lease);
       if (entry === undefined) throw new LeaseLost(lease);
       entry.answer = answer;
     },
     async abandon(lease) {
-      if (own(lease) !== undefined) entries.delete(nameOf(lease));
+      if (openEntry(lease) !== undefined) entries.delete(nameOf(lease));
     },
   };
 }

@@ -30,13 +30,13 @@ export function laggingNode(
   const newestKnown = async (): Promise<bigint> =>
     BigInt(String(await honest.request("eth_blockNumber", []))) - blocks;
 
-  const cut = async ({ method, params }: Call, answer: unknown): Promise<unknown> => {
-    const known = await newestKnown();
+  const lagBehind = async ({ method, params }: Call, answer: unknown): Promise<unknown> => {
+    const newest = await newestKnown();
     if (method === "eth_getLogs" && lag !== "receipts" && Array.isArray(answer)) {
       const [{ blockHash }] = params as [{ readonly blockHash?: string }];
       if (blockHash !== undefined && lag !== "logs without an error") {
         const block = await honest.request("eth_getBlockByHash", [blockHash, false]);
-        if (numberOf(block as null) > known)
+        if (numberOf(block as null) > newest)
           throw new NodeRefusal({
             method,
             nodeCode: -32_000,
@@ -44,12 +44,12 @@ export function laggingNode(
             nodeData: undefined,
           });
       }
-      return answer.filter((log: { blockNumber: string }) => numberOf(log) <= known);
+      return answer.filter((log: { blockNumber: string }) => numberOf(log) <= newest);
     }
     const isBlock = method === "eth_getBlockByNumber" || method === "eth_getBlockByHash";
     const isReceipt = method === "eth_getTransactionReceipt" || method === "eth_getTransactionByHash";
     if ((lag === "blocks" && isBlock) || (lag === "receipts" && isReceipt))
-      return numberOf(answer as null) > known ? null : answer;
+      return numberOf(answer as null) > newest ? null : answer;
     return answer;
   };
 
@@ -57,12 +57,12 @@ export function laggingNode(
     ...honest,
     request: async (method, params, options) => {
       const answer = await honest.request(method, params, options);
-      return isLagging() ? await cut({ method, params }, answer) : answer;
+      return isLagging() ? await lagBehind({ method, params }, answer) : answer;
     },
     requestBatch: async (calls, options) => {
       const answers = await honest.requestBatch(calls, options);
       if (!isLagging()) return answers;
-      return await Promise.all(calls.map(async (call, at) => await cut(call, answers[at])));
+      return await Promise.all(calls.map(async (call, at) => await lagBehind(call, answers[at])));
     },
   };
 }

@@ -131,13 +131,13 @@ export interface NonEvmScenario {
   readonly lagging?: boolean;
 }
 
-/** A non-EVM chain and its current state. Its adapter does nothing except what `story` defines. */
+/** A non-EVM chain and its current state. Its adapter does nothing except what `scenario` defines. */
 export function aConnectedNonEvmChain(vmType: NonEvmVmType, scenario: NonEvmScenario = {}): TransferChain {
   const chain = aNonEvmChain(vmType, scenario.chain);
   const texts = { svm: solana, bvm: bitcoin, hypevm: hyperliquid }[vmType];
-  const all = [chain.native, ...chain.tokens];
+  const currencies = [chain.native, ...chain.tokens];
   const balanceOf = (address: Hex): bigint => {
-    const found = all.find((one) => one.address === address);
+    const found = currencies.find((candidate) => candidate.address === address);
     if (found === undefined) throw new RangeError(`${address} is not a currency of ${chain.name}`);
     return scenario.balance ?? 100_000n * 10n ** BigInt(found.decimals);
   };

@@ -28,7 +28,7 @@ export const noPools: Pick<Services, "liquidity" | "poolUsd"> = {
   poolUsd: () => undefined,
 };
 
-/** The contract that answers' calls go to. */
+/** The target of the calls in every answer. */
 export const POOL_ROUTER: Address = `0x${"90".repeat(20)}`;
 export const POOL_SLIPPAGE_BPS = 25;
 export const POOL_GAS = 90_000n;
@@ -43,12 +43,15 @@ export const poolCall = (
   `0x${Buffer.from(`${kind} ${amountIn} ${amountOut} ${limit} ${recipient}`, "utf8").toString("hex")}`;
 
 /**
- * Constant-product pairs, and every path through at most `maxHops` of them. With `later`, they answer
+ * Constant-product pairs, and every path through at most `maxHops` of them. With `isAsync`, they answer
  * asynchronously, like sources over a network.
  */
 export function pairLiquidity(
   pairs: readonly FakePair[],
-  { later = false, fails }: { readonly later?: boolean; readonly fails?: () => Error | undefined } = {},
+  {
+    later: isAsync = false,
+    fails,
+  }: { readonly later?: boolean; readonly fails?: () => Error | undefined } = {},
 ): FakeLiquidity {
   const source: FakeLiquidity = {
     queries: 0,
@@ -57,16 +60,16 @@ export function pairLiquidity(
     ],
     exactIn: (question, amountIn) =>
       answer(() =>
-        best(
-          pathsOf(pairs, question).map((path) => outOf(path, amountIn)),
-          more,
+        bestOf(
+          pathsOf(pairs, question).map((path) => answerForInput(path, amountIn)),
+          hasMoreOutput,
         ),
       ),
     exactOut: (question, amountOut) =>
       answer(() =>
-        best(
-          pathsOf(pairs, question).map((path) => inOf(path, amountOut)),
-          less,
+        bestOf(
+          pathsOf(pairs, question).map((path) => answerForOutput(path, amountOut)),
+          hasLessInput,
         ),
       ),
   };
@@ -74,7 +77,7 @@ export function pairLiquidity(
     source.queries++;
     const fault = fails?.();
     if (fault !== undefined) throw fault;
-    return later ? Promise.resolve(find()) : find();
+    return isAsync ? Promise.resolve(find()) : find();
   }
   return source;
 }
@@ -96,14 +99,14 @@ function pathsOf(pairs: readonly FakePair[], question: SwapQuestion): Path[] {
     ({ chainId: on, source }) => on === chainId && included?.has(source) !== false && !excluded.has(source),
   );
   const found: Path[] = [];
-  const walk = (at: Address, hops: readonly Hop[], left: readonly FakePair[]): void => {
-    if (at === tokenOut) {
+  const walk = (token: Address, hops: readonly Hop[], remaining: readonly FakePair[]): void => {
+    if (token === tokenOut) {
       found.push({ from: tokenIn, hops });
       return;
     }
     if (hops.length === maxHops) return;
-    for (const pair of left) {
-      const side = pair.tokens.indexOf(at);
+    for (const pair of remaining) {
+      const side = pair.tokens.indexOf(token);
       if (side < 0 || (hops[0] !== undefined && hops[0].source !== pair.source)) continue;
       const [reserve0, reserve1] =
         side === 0 ? pair.reserves : ([pair.reserves[1], pair.reserves[0]] as const);
@@ -112,7 +115,7 @@ function pathsOf(pairs: readonly FakePair[], question: SwapQuestion): Path[] {
       walk(
         to,
         [...hops, hop],
-        left.filter((one) => one !== pair),
+        remaining.filter((candidate) => candidate !== pair),
       );
     }
   };
@@ -120,7 +123,7 @@ function pathsOf(pairs: readonly FakePair[], question: SwapQuestion): Path[] {
   return found;
 }
 
-function outOf(path: Path, amountIn: bigint): SwapAnswer | undefined {
+function answerForInput(path: Path, amountIn: bigint): SwapAnswer | undefined {
   let [amountOut, spotOut] = [amountIn, amountIn];
   for (const { pool } of path.hops) {
     amountOut = pairOutput(pool, true, amountOut);
@@ -129,7 +132,7 @@ function outOf(path: Path, amountIn: bigint): SwapAnswer | undefined {
   return amountOut === 0n ? undefined : toAnswer(path, amountIn, amountOut, spotOut);
 }
 
-function inOf(path: Path, amountOut: bigint): SwapAnswer | undefined {
+function answerForOutput(path: Path, amountOut: bigint): SwapAnswer | undefined {
   let amountIn = amountOut;
   for (const { pool } of path.hops.toReversed()) {
     const needed = pairInput(pool, true, amountIn);
@@ -155,10 +158,10 @@ function toAnswer(path: Path, amountIn: bigint, amountOut: bigint, spotOut: bigi
 }
 
 type Compare = (a: SwapAnswer, b: SwapAnswer) => boolean;
-const more: Compare = (a, b) => a.amountOut > b.amountOut;
-const less: Compare = (a, b) => a.amountIn < b.amountIn;
+const hasMoreOutput: Compare = (a, b) => a.amountOut > b.amountOut;
+const hasLessInput: Compare = (a, b) => a.amountIn < b.amountIn;
 
-function best(answers: readonly (SwapAnswer | undefined)[], isBetter: Compare): SwapAnswer | undefined {
+function bestOf(answers: readonly (SwapAnswer | undefined)[], isBetter: Compare): SwapAnswer | undefined {
   let found: SwapAnswer | undefined;
   for (const answer of answers)
     if (answer !== undefined && (found === undefined || isBetter(answer, found))) found = answer;

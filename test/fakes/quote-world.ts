@@ -65,19 +65,19 @@ export function market(): FakePair[] {
 
 function aCurrency(
   chainId: number,
-  known: Pick<Currency, "address" | "id" | "decimals" | "class" | "priceId">,
+  fields: Pick<Currency, "address" | "id" | "decimals" | "class" | "priceId">,
 ): Currency {
   return {
     chainId,
-    symbol: known.id.toUpperCase(),
-    name: known.id,
-    supportsBridging: known.id !== "locked",
+    symbol: fields.id.toUpperCase(),
+    name: fields.id,
+    supportsBridging: fields.id !== "locked",
     supportsPermit: false,
     resetsApproval: false,
     logoUri: undefined,
     verified: true,
-    maxFillAmount: known.id === "rare" ? 10n ** 21n : undefined,
-    ...known,
+    maxFillAmount: fields.id === "rare" ? 10n ** 21n : undefined,
+    ...fields,
   };
 }
 
@@ -137,7 +137,7 @@ export function aChain(chainId: number, change: Partial<Chain> = {}): Chain {
 }
 
 /** Options of the world. */
-export interface World {
+export interface QuoteWorldOptions {
   readonly origin?: Partial<Chain>;
   readonly destination?: Partial<Chain>;
   readonly account?: Partial<AccountState>;
@@ -152,7 +152,7 @@ export interface World {
   /** Pools on both chains. Without pools, no quote swaps. */
   readonly pools?: readonly FakePair[];
   /** How the pools answer: for example over a network, or not at all. */
-  readonly poolsAre?: Parameters<typeof pairLiquidity>[1];
+  readonly poolBehavior?: Parameters<typeof pairLiquidity>[1];
   /** Names of the sources that are external services. */
   readonly external?: readonly string[];
   /** Non-EVM chains in addition to the two EVM chains. */
@@ -174,7 +174,7 @@ export interface QuoteWorld extends QuoteServices {
 }
 
 /** Quote services over plain memory. */
-export function quoteWorld(world: World = {}): QuoteWorld {
+export function quoteWorld(world: QuoteWorldOptions = {}): QuoteWorld {
   const stored: RequestTerms[] = [];
   const spenders: Address[] = [];
   const chainIn = (chainId: number, change: Partial<Chain> | undefined): Chain =>
@@ -199,7 +199,7 @@ export function quoteWorld(world: World = {}): QuoteWorld {
   return {
     stored,
     spenders,
-    liquidity: pairLiquidity(world.pools ?? [], world.poolsAre),
+    liquidity: pairLiquidity(world.pools ?? [], world.poolBehavior),
     poolUsd: () => undefined,
     tokens: { token: foreignToken },
     solver,
@@ -232,7 +232,7 @@ export function quoteWorld(world: World = {}): QuoteWorld {
   };
 }
 
-function liquidityOn(chainId: number, { pools = [], external = [] }: World): ChainLiquidity {
+function liquidityOn(chainId: number, { pools = [], external = [] }: QuoteWorldOptions): ChainLiquidity {
   const names = new Set(pools.filter((pair) => pair.chainId === chainId).map(({ source }) => source));
   return {
     wrappedNative: wethOn(chainId),
@@ -245,9 +245,9 @@ function liquidityOn(chainId: number, { pools = [], external = [] }: World): Cha
 
 function foreignToken(chainId: number, address: Address): Currency | undefined {
   if (![foreignOn(chainId), lonelyOn(chainId), strangeOn(chainId)].includes(address)) return undefined;
-  const itself = `${chainId}:${address}`;
+  const currencyId = `${chainId}:${address}`;
   return {
-    ...aCurrency(chainId, { address, id: itself, decimals: 9, class: "minor", priceId: itself }),
+    ...aCurrency(chainId, { address, id: currencyId, decimals: 9, class: "minor", priceId: currencyId }),
     symbol: "FOR",
     supportsBridging: false,
     verified: address !== strangeOn(chainId),
@@ -255,7 +255,7 @@ function foreignToken(chainId: number, address: Address): Currency | undefined {
   };
 }
 
-function connect(chain: Chain, world: World, spenders: Address[]): ConnectedChain {
+function connect(chain: Chain, world: QuoteWorldOptions, spenders: Address[]): ConnectedChain {
   const account: AccountState = { blockNumber: 1n, balance: 10n ** 20n, allowance: 0n, ...world.account };
   const reader: Pick<ChainReader, "accountState"> = {
     accountState: async (_account, _currency, spender) => {
@@ -264,7 +264,7 @@ function connect(chain: Chain, world: World, spenders: Address[]): ConnectedChai
       return account;
     },
   };
-  const held = (currency: Address) =>
+  const solverBalanceOf = (currency: Address) =>
     currency === NATIVE_CURRENCY
       ? (world.nativeInventory ?? world.inventory ?? 10n ** 24n)
       : (world.inventory ?? 10n ** 24n);
@@ -277,7 +277,7 @@ function connect(chain: Chain, world: World, spenders: Address[]): ConnectedChai
       gasPrices: () => world.gasPrices ?? defaultGasPrices,
       paymentCost: (_currency, gas) =>
         gasCostWei(gas, world.gasPrices ?? defaultGasPrices, chain.fees.minPriorityFeeWei, 0),
-      solverBalance: (currency) => ({ amount: held(currency), blockNumber: 1n }),
+      solverBalance: (currency) => ({ amount: solverBalanceOf(currency), blockNumber: 1n }),
       gasBalance: () => ({ amount: 0n, blockNumber: 0n }),
       isLagging: () => false,
       headAgeMs: () => 0,

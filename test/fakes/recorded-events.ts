@@ -17,7 +17,7 @@ export function recordedEvents(): RecordedEvents {
   const all: RecordedEvent[] = [];
   return {
     all,
-    of: (event) => all.filter((one) => one.event === event),
+    of: (event) => all.filter((recorded) => recorded.event === event),
     happened: (event, facts) => void all.push({ level: "happened", event, facts }),
     alarm: (event, facts) => void all.push({ level: "alarm", event, facts }),
     fault: (event, error, facts) => void all.push({ level: "fault", event, facts, error }),

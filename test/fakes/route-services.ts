@@ -75,7 +75,7 @@ function callOf(fakes: FakeUseCases): UseCases<never>["call"] {
     const name = names.get(useCase);
     if (name === undefined) throw new Error(`test/fakes has no fake of the use case ${useCase.name}`);
     const fake: unknown = fakes[name];
-    return (fake as (...given: typeof args) => ReturnType<typeof useCase>)(...args);
+    return (fake as (...fakeArgs: typeof args) => ReturnType<typeof useCase>)(...args);
   };
 }
 
@@ -103,8 +103,8 @@ export function fakeRouteServices(overrides: Partial<RouteFakes> = {}): RouteCon
     authorizeNonce: async () => KNOWN_REQUEST_ID,
     requestStatus: async (requestId) => (requestId === KNOWN_REQUEST_ID ? aView : undefined),
     requestSignature: async (requestId) => (requestId === KNOWN_REQUEST_ID ? aSignedRequest : undefined),
-    indexTransaction: async () => ({ message: "Transaction is being looked at" }),
-    recordSingleTransaction: async () => ({ message: "Transaction is being looked at" }),
+    indexTransaction: async () => ({ message: "Transaction received" }),
+    recordSingleTransaction: async () => ({ message: "Transaction received" }),
     reindexAddress: failing("NOT_FOUND", "Deposit address not found: this service did not issue it"),
     lookUpAddress: async () => undefined,
     readiness: async () => ({ ready: true, chains: {}, checks: { database: "ok" } }),

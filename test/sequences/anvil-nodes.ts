@@ -31,22 +31,22 @@ interface Node {
 export async function anvilNodes(startMs: number): Promise<SequenceNodes> {
   const described = readLocalChains(nodeEnvironment({ portA: await freePort(), portB: await freePort() }));
   const nodes = await Promise.all(described.map(async (chain) => await startNode(chain, startMs)));
-  const [one, two] = nodes.map(({ chain }) => chain);
-  if (one === undefined || two === undefined)
+  const [first, second] = nodes.map(({ chain }) => chain);
+  if (first === undefined || second === undefined)
     throw new Error("invariant violated: two local chains are configured");
   let isFunded = false;
   return {
     kind: "anvil",
     start: async (fund: (chain: SequenceChain) => Promise<void>) => {
-      for (const chain of [one, two]) {
+      for (const chain of [first, second]) {
         if (isFunded) await chain.reset();
         else {
           await fund(chain);
-          await chain.keep();
+          await chain.save();
         }
       }
       isFunded = true;
-      return [one, two];
+      return [first, second];
     },
     signer: (address) => rawKeySigner(privateKeyOf(address)),
     close: async () => {

@@ -15,7 +15,7 @@ import type { SequenceWorld } from "./world.ts";
 /** The books of all parties outside the service: no party takes out more than was paid in for it. */
 export interface Books {
   /** Records new payments and deposits at current prices. Call it after every action. */
-  note(facts: Facts): void;
+  record(facts: Facts): void;
   /** What the solver paid with this payment, in USD with 18 decimals, at the prices when it was recorded. */
   paidUsd(payment: OnChainPayment): bigint;
   /**
@@ -74,7 +74,7 @@ export function openBooks(world: SequenceWorld): Books {
 
   return {
     paidUsd,
-    note({ payments, deposits }) {
+    record({ payments, deposits }) {
       for (const { chain, mined } of payments)
         if (!paid.has(mined.transaction.hash))
           paid.set(
@@ -90,41 +90,41 @@ export function openBooks(world: SequenceWorld): Books {
     },
 
     async overpaid(facts, exposed) {
-      const found: string[] = [];
+      const problems: string[] = [];
       const charged = await chargedToApps(world);
-      let leftUsd = 0n;
+      let unspentUsd = 0n;
       for (const [name, group] of groupsOf(facts)) {
         if (group.deposits.some(({ deposit }) => exposed.has(deposit.id))) continue;
         if (group.payments.some(({ terms }) => exposed.has(terms.orderId))) continue;
-        found.push(...paidTwice(world, name, group), ...refundedTooMuch(name, group, facts, charged));
-        const inUsd = group.deposits.reduce((sum, one) => sum + depositedUsd(one), 0n);
-        const outUsd = group.payments.reduce((sum, one) => sum + paidUsd(one), 0n);
+        problems.push(...paidTwice(world, name, group), ...refundedTooMuch(name, group, facts, charged));
+        const inUsd = group.deposits.reduce((sum, deposit) => sum + depositedUsd(deposit), 0n);
+        const outUsd = group.payments.reduce((sum, payment) => sum + paidUsd(payment), 0n);
         const ids = new Set(group.payments.map(({ terms }) => terms.requestId));
         const chargedUsd = [...ids].reduce((sum, id) => sum + (charged.get(id) ?? 0n), 0n);
         const maxUsd = (inUsd * (10_000n + HONOR_BPS)) / 10_000n + chargedUsd + ONE_CENT;
         if (outUsd > maxUsd)
-          found.push(
+          problems.push(
             `${inDollars(outUsd)} were paid for ${name}, but ${inDollars(inUsd)} were deposited for it and ${inDollars(chargedUsd)} charged to apps`,
           );
-        if (inUsd > outUsd) leftUsd += inUsd - outUsd;
+        if (inUsd > outUsd) unspentUsd += inUsd - outUsd;
       }
       const apps = appMovements();
-      const ofApps = (isIn: boolean): bigint =>
+      const appTotalUsd = (isIn: boolean): bigint =>
         apps
-          .filter((one) => one.isIn === isIn)
+          .filter((movement) => movement.isIn === isIn)
           .reduce((sum, { hash, at }) => sum + receivedUsd(hash, at), 0n);
       // In addition to its top-ups, an app can only have earned what deposits brought beyond their fills: app
       // fees and the surplus of fast fills.
-      if (exposed.size === 0 && ofApps(false) > ofApps(true) + leftUsd + ONE_CENT)
-        found.push(
-          `apps took ${inDollars(ofApps(false))} out, but put ${inDollars(ofApps(true))} in and can have earned ${inDollars(leftUsd)}`,
+      if (exposed.size === 0 && appTotalUsd(false) > appTotalUsd(true) + unspentUsd + ONE_CENT)
+        problems.push(
+          `apps took ${inDollars(appTotalUsd(false))} out, but put ${inDollars(appTotalUsd(true))} in and can have earned ${inDollars(unspentUsd)}`,
         );
-      return found;
+      return problems;
     },
   };
 }
 
-const isSolver = (account: Address): boolean => SOLVERS.some((one) => one === account);
+const isSolver = (account: Address): boolean => SOLVERS.some((solver) => solver === account);
 
 function groupsOf({ terms, deposits, payments }: Facts): ReadonlyMap<string, Group> {
   const nameOf = ({
@@ -137,13 +137,13 @@ function groupsOf({ terms, deposits, payments }: Facts): ReadonlyMap<string, Gro
     depositAddress === undefined ? `order ${orderId}` : `deposit address ${depositAddress.address}`;
   const groups = new Map<string, { deposits: OnChainDeposit[]; payments: OnChainPayment[] }>();
   const groupOf = (name: string): { deposits: OnChainDeposit[]; payments: OnChainPayment[] } => {
-    const known = groups.get(name) ?? { deposits: [], payments: [] };
-    groups.set(name, known);
-    return known;
+    const group = groups.get(name) ?? { deposits: [], payments: [] };
+    groups.set(name, group);
+    return group;
   };
   for (const deposit of deposits) {
-    const agreed = terms.get(deposit.deposit.id);
-    if (agreed !== undefined) groupOf(nameOf(agreed)).deposits.push(deposit);
+    const orderTerms = terms.get(deposit.deposit.id);
+    if (orderTerms !== undefined) groupOf(nameOf(orderTerms)).deposits.push(deposit);
   }
   for (const payment of payments) groupOf(nameOf(payment.terms)).payments.push(payment);
   return groups;
@@ -195,7 +195,7 @@ function refundedTooMuch(
   );
   const returnable = sumsOf(
     deposits
-      .filter((one) => !filled.has(one))
+      .filter((deposit) => !filled.has(deposit))
       .map(({ chain, deposit: { currency, amount } }) => ({ chain, currency, amount })),
   );
   const refunded = sumsOf(

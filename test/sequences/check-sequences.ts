@@ -54,24 +54,24 @@ export async function checkSequences(
     await runSequence(home, actions);
     onRun?.();
   });
-  const found = await fc.check(property, {
+  const result = await fc.check(property, {
     numRuns: runs,
     seed,
     ...(path !== undefined && { path }),
   });
-  if (!found.failed) return { runs: ran, failure: undefined };
+  if (!result.failed) return { runs: ran, failure: undefined };
   const reason =
-    found.errorInstance instanceof Error
-      ? (found.errorInstance.stack ?? found.errorInstance.message)
+    result.errorInstance instanceof Error
+      ? (result.errorInstance.stack ?? result.errorInstance.message)
       : "unknown";
   return {
     runs: ran,
     failure: {
-      seed: found.seed,
+      seed: result.seed,
       nodes: home.nodes.kind,
       focus,
-      path: found.counterexamplePath ?? "",
-      actions: found.counterexample?.[0] ?? [],
+      path: result.counterexamplePath ?? "",
+      actions: result.counterexample?.[0] ?? [],
       reason,
     },
   };

@@ -23,12 +23,12 @@ interface Truth {
 }
 
 function truthOf({ deposits, payments }: Facts, terms: RequestTerms): Truth {
-  const own = payments.filter((payment) => payment.terms.requestId === terms.requestId);
+  const requestPayments = payments.filter((payment) => payment.terms.requestId === terms.requestId);
   return {
     terms,
     deposits: deposits.filter(({ deposit }) => deposit.id === terms.orderId),
-    fills: own.filter(isToRecipient),
-    refunds: own.filter((payment) => !isToRecipient(payment)),
+    fills: requestPayments.filter(isToRecipient),
+    refunds: requestPayments.filter((payment) => !isToRecipient(payment)),
   };
 }
 
@@ -39,7 +39,7 @@ function truthOf({ deposits, payments }: Facts, terms: RequestTerms): Truth {
  */
 export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<string>): Promise<string[]> {
   const facts = await readFacts(world);
-  const found: string[] = [];
+  const problems: string[] = [];
   const checked = [...facts.terms.values()].filter(
     ({ kind, orderId }) => kind !== "call" && !exposed.has(orderId),
   );
@@ -49,23 +49,23 @@ export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<s
   );
   for (const { terms, status } of statuses) {
     if (status === undefined) {
-      found.push(`${terms.requestId} has no status`);
+      problems.push(`${terms.requestId} has no status`);
       continue;
     }
     // The status shown is that of the request that replaced this one, with which it is checked.
     if (status.supersededByRequestId !== undefined) continue;
     if (terms.kind !== "bridge") {
-      found.push(...falseSend(world, terms, status));
+      problems.push(...falseSend(world, terms, status));
       continue;
     }
     const truth = truthOf(facts, terms);
-    const atAddressProblems = atAddress(world, truth, status);
-    for (const why of [...contradictions(world, truth, status), ...atAddressProblems])
-      found.push(
+    const unmentioned = unmentionedFunds(world, truth, status);
+    for (const why of [...contradictions(world, truth, status), ...unmentioned])
+      problems.push(
         `status of ${terms.requestId} (${status.status}, fundsAt ${status.fundsAt}, ${status.nextAction}): ${why}`,
       );
   }
-  return found;
+  return problems;
 }
 
 /**
@@ -86,16 +86,16 @@ export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<
       )
       .map(({ chain_id, block_number }) => [chain_id, BigInt(block_number)]),
   );
-  const { terms: known, deposits, payments } = await readFacts(world);
-  const asked = deposits.flatMap((one) => {
-    const terms = known.get(one.deposit.id);
-    const isRead = one.block <= (readTo.get(one.chain.chain.id) ?? -1n);
+  const { terms: termsByOrder, deposits, payments } = await readFacts(world);
+  const paidTerms = deposits.flatMap((deposit) => {
+    const terms = termsByOrder.get(deposit.deposit.id);
+    const isRead = deposit.block <= (readTo.get(deposit.chain.chain.id) ?? -1n);
     if (terms?.kind !== "bridge" || !isRead || exposed.has(terms.orderId)) return [];
     const isPaid = payments.some((payment) => payment.terms.requestId === terms.requestId);
-    return isOwnDeposit(world, terms, one) && !isPaid ? [terms] : [];
+    return isOwnDeposit(world, terms, deposit) && !isPaid ? [terms] : [];
   });
   const statuses = await Promise.all(
-    asked.map(async ({ requestId }) => await requestStatus(world.services, requestId)),
+    paidTerms.map(async ({ requestId }) => await requestStatus(world.services, requestId)),
   );
   return statuses.flatMap((status) =>
     status?.nextAction === "send_deposit" && status.supersededByRequestId === undefined
@@ -105,17 +105,21 @@ export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<
 }
 
 /** Funds at the request's deposit address that its status does not mention. */
-function atAddress(world: SequenceWorld, { terms, fills, refunds }: Truth, status: StatusView): string[] {
-  const at = terms.depositAddress?.address;
-  if (at === undefined || fills.length > 0 || refunds.length > 0) return [];
+function unmentionedFunds(
+  world: SequenceWorld,
+  { terms, fills, refunds }: Truth,
+  status: StatusView,
+): string[] {
+  const address = terms.depositAddress?.address;
+  if (address === undefined || fills.length > 0 || refunds.length > 0) return [];
   const { memory } = world.chainOf(terms.origin.chainId);
-  const held = memory.balance(terms.origin.currency, at);
-  const isDust = valueOf(world, terms.origin.chainId, terms.origin.currency, held) < DUST_USD;
+  const balance = memory.balance(terms.origin.currency, address);
+  const isDust = valueOf(world, terms.origin.chainId, terms.origin.currency, balance) < DUST_USD;
   if (isDust || status.fundsAt !== "user") return [];
-  return [`${held} units are at the deposit address, but fundsAt is user`];
+  return [`${balance} units are at the deposit address, but fundsAt is user`];
 }
 
-/** A success of a payment on one chain without a successful transaction that carries the request's id. */
+/** A payment on one chain that is reported as a success although no successful transaction has its id. */
 function falseSend(world: SequenceWorld, { requestId, origin }: RequestTerms, status: StatusView): string[] {
   const { memory } = world.chainOf(origin.chainId);
   const paid = memory.blocks
@@ -166,23 +170,23 @@ const isDust = (
 
 /** The request's own deposits that were not refunded. Deposits of one currency are refunded in any order. */
 function unreturnedOwn(world: SequenceWorld, { terms, deposits, refunds }: Truth): readonly OnChainDeposit[] {
-  const own = deposits.filter((one) => isOwnDeposit(world, terms, one));
-  const returnable = deposits.filter((one) => own.includes(one) || !isDust(world, one));
-  return own.filter(({ deposit: { currency } }) => {
-    const made = returnable.filter((one) => one.deposit.currency === currency);
-    const returned = refunds.filter(({ mined }) =>
+  const ownDeposits = deposits.filter((deposit) => isOwnDeposit(world, terms, deposit));
+  const returnable = deposits.filter((deposit) => ownDeposits.includes(deposit) || !isDust(world, deposit));
+  return ownDeposits.filter(({ deposit: { currency } }) => {
+    const depositsInCurrency = returnable.filter((candidate) => candidate.deposit.currency === currency);
+    const refundsInCurrency = refunds.filter(({ mined }) =>
       mined.movements.some((moved) => moved.currency === currency),
     );
-    return made.length > returned.length;
+    return depositsInCurrency.length > refundsInCurrency.length;
   });
 }
 
 function contradictions(world: SequenceWorld, truth: Truth, status: StatusView): string[] {
   const { deposits, fills, refunds } = truth;
-  const found: string[] = [];
+  const problems: string[] = [];
   const unreturned = deposits.length - refunds.length;
   const findIf = (isWrong: boolean, problem: string): void => {
-    if (isWrong) found.push(problem);
+    if (isWrong) problems.push(problem);
   };
   findIf(fills.length > 1, `the recipient was paid ${fills.length} times`);
   findIf(refunds.length > deposits.length, `${refunds.length} refunds of ${deposits.length} deposits`);
@@ -194,13 +198,13 @@ function contradictions(world: SequenceWorld, truth: Truth, status: StatusView):
   );
   findIf(status.status === "refund" && refunds.length === 0, "nothing was refunded");
   findIf(status.fundsAt === "refunded" && refunds.length === 0, "nothing was refunded");
-  const own = unreturnedOwn(world, truth);
+  const unreturnedDeposits = unreturnedOwn(world, truth);
   findIf(
-    status.fundsAt === "user" && own.length > 0 && fills.length === 0,
+    status.fundsAt === "user" && unreturnedDeposits.length > 0 && fills.length === 0,
     "the user's deposit is in the depository",
   );
   findIf(
-    status.nextAction === "send_deposit" && own.length > 0,
+    status.nextAction === "send_deposit" && unreturnedDeposits.length > 0,
     "the status asks the user for a second deposit",
   );
   findIf(status.fundsAt === "depository" && unreturned <= 0, "the depository holds nothing of the request");
@@ -208,7 +212,7 @@ function contradictions(world: SequenceWorld, truth: Truth, status: StatusView):
     status.final && status.pollAfterMs !== 0 && status.status !== "failure",
     "a final status has a pollAfterMs above 0",
   );
-  return found;
+  return problems;
 }
 
 /** Differences between the depository's logs in canonical blocks and the table of deposits. */

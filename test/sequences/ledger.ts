@@ -95,12 +95,16 @@ export async function readFacts(world: SequenceWorld): Promise<Facts> {
     for (const { transactions, timestamp, number } of chain.memory.blocks)
       for (const mined of transactions) {
         const where = { chain, mined, timestamp: Number(timestamp), block: number };
-        const made = [...mined.deposits, ...transferred(chain, mined)];
-        made.forEach((deposit, ordinal) => deposits.push({ ...where, deposit, ordinal }));
+        const allDeposits = [...mined.deposits, ...transferDeposits(chain, mined)];
+        allDeposits.forEach((deposit, ordinal) => deposits.push({ ...where, deposit, ordinal }));
         const { from, input } = mined.transaction;
-        const paid = terms.get(`0x${input.slice(-64)}`);
-        if (SOLVERS.some((one) => one === from) && paid !== undefined && mined.receipt.status === "success")
-          payments.push({ ...where, terms: paid });
+        const paidTerms = terms.get(`0x${input.slice(-64)}`);
+        if (
+          SOLVERS.some((solver) => solver === from) &&
+          paidTerms !== undefined &&
+          mined.receipt.status === "success"
+        )
+          payments.push({ ...where, terms: paidTerms });
       }
   const presented = await readPresented(world);
   const facts = {
@@ -115,16 +119,18 @@ export async function readFacts(world: SequenceWorld): Promise<Facts> {
 }
 
 /** Deposits by a plain `transfer` to the depository with an order id after its calldata. */
-function transferred(
+function transferDeposits(
   { chain }: WorldChain,
   { transaction: { from, to, input }, receipt, movements }: MinedTransaction,
 ): DepositMade[] {
   const length = 2 + 2 * (4 + 3 * 32);
   if (receipt.status !== "success" || !input.startsWith("0xa9059cbb") || input.length !== length) return [];
-  const sent = movements.find((one) => one.to === chain.contracts.depository && one.currency === to);
-  return sent === undefined
+  const transfer = movements.find(
+    (movement) => movement.to === chain.contracts.depository && movement.currency === to,
+  );
+  return transfer === undefined
     ? []
-    : [{ id: `0x${input.slice(-64)}`, depositor: from, currency: to, amount: sent.amount }];
+    : [{ id: `0x${input.slice(-64)}`, depositor: from, currency: to, amount: transfer.amount }];
 }
 
 /**
@@ -155,15 +161,15 @@ function settle(
   const bySize = deposits.toSorted((a, b) => (a.deposit.amount < b.deposit.amount ? -1 : 1));
   for (const kind of ["fill", "refund"] as const)
     for (const payment of payments) {
-      if (settled.some((one) => one.payment === payment)) continue;
+      if (settled.some((entry) => entry.payment === payment)) continue;
       const deposit = bySize.find(
-        (one) =>
-          settled.every((other) => other.deposit !== one) &&
-          one.deposit.id === payment.terms.orderId &&
+        (candidate) =>
+          settled.every((entry) => entry.deposit !== candidate) &&
+          candidate.deposit.id === payment.terms.orderId &&
           (kind === "fill"
-            ? presented.get(payment.mined.transaction.hash) === one.mined.transaction.hash &&
-              isFillOf(world, payment, one)
-            : isRefundOf(world, payment, one)),
+            ? presented.get(payment.mined.transaction.hash) === candidate.mined.transaction.hash &&
+              isFillOf(world, payment, candidate)
+            : isRefundOf(world, payment, candidate)),
       );
       if (deposit !== undefined) settled.push({ deposit, payment, kind });
     }
@@ -171,7 +177,7 @@ function settle(
 }
 
 /** What an account received in a transaction, minus what it sent. Payouts of a depository do not count. */
-function received(
+function netReceived(
   chain: WorldChain,
   { movements }: MinedTransaction,
   account: Address,
@@ -195,22 +201,22 @@ function isOwnInput({ inputs }: Order, { chain, deposit }: OnChainDeposit): bool
  * Whether the solver that the payment's order names can sign for it. Oracles need that signature. A lost key
  * signed only for payments before its loss.
  */
-function signs({ lostSolvers }: SequenceWorld, solver: Hex, { timestamp }: OnChainPayment): boolean {
-  const own = SOLVERS.find((one) => one === solver);
-  return own !== undefined && timestamp <= (lostSolvers.get(own) ?? Number.MAX_SAFE_INTEGER);
+function canSign({ lostSolvers }: SequenceWorld, solver: Hex, { timestamp }: OnChainPayment): boolean {
+  const ourSolver = SOLVERS.find((key) => key === solver);
+  return ourSolver !== undefined && timestamp <= (lostSolvers.get(ourSolver) ?? Number.MAX_SAFE_INTEGER);
 }
 
-function isFillOf(world: SequenceWorld, payment: OnChainPayment, one: OnChainDeposit): boolean {
+function isFillOf(world: SequenceWorld, payment: OnChainPayment, deposit: OnChainDeposit): boolean {
   const { order } = payment.terms;
   const { output, inputs, solver } = order;
-  const [asked] = inputs;
-  if (!signs(world, solver, payment) || asked === undefined || !isOwnInput(order, one)) return false;
+  const [input] = inputs;
+  if (!canSign(world, solver, payment) || input === undefined || !isOwnInput(order, deposit)) return false;
   if (output.chainId !== payment.chain.chain.name || payment.timestamp > output.deadline) return false;
-  if (one.deposit.amount < asked.payment.amount) return false;
-  if (payment.timestamp + MAX_LEAD_SECONDS < one.timestamp) return false;
+  if (deposit.deposit.amount < input.payment.amount) return false;
+  if (payment.timestamp + MAX_LEAD_SECONDS < deposit.timestamp) return false;
   return output.payments.every(
     ({ recipient, currency, minimumAmount }) =>
-      received(payment.chain, payment.mined, recipient, currency) >= minimumAmount,
+      netReceived(payment.chain, payment.mined, recipient, currency) >= minimumAmount,
   );
 }
 
@@ -218,31 +224,34 @@ const SCALE = 10n ** 18n;
 /** How much the clocks of two chains may differ. */
 const SKEW_SECONDS = 60;
 
-function isRefundOf(world: SequenceWorld, payment: OnChainPayment, one: OnChainDeposit): boolean {
+function isRefundOf(world: SequenceWorld, payment: OnChainPayment, deposit: OnChainDeposit): boolean {
   const { order } = payment.terms;
-  const [asked] = order.inputs;
-  const option = asked?.refunds[0];
-  if (!signs(world, order.solver, payment)) return false;
-  if (asked === undefined || option === undefined || !isOwnInput(order, one)) return false;
-  if (option.chainId !== payment.chain.chain.name || payment.chain !== one.chain) return false;
-  if (payment.timestamp > option.deadline || payment.timestamp + SKEW_SECONDS < one.timestamp) return false;
-  const requested = asked.payment.amount * asked.payment.weight;
-  const difference = ((one.deposit.amount * asked.payment.weight - requested) * SCALE) / requested;
+  const [input] = order.inputs;
+  const option = input?.refunds[0];
+  if (!canSign(world, order.solver, payment)) return false;
+  if (input === undefined || option === undefined || !isOwnInput(order, deposit)) return false;
+  if (option.chainId !== payment.chain.chain.name || payment.chain !== deposit.chain) return false;
+  if (payment.timestamp > option.deadline || payment.timestamp + SKEW_SECONDS < deposit.timestamp)
+    return false;
+  const requested = input.payment.amount * input.payment.weight;
+  const difference = ((deposit.deposit.amount * input.payment.weight - requested) * SCALE) / requested;
   const minimum = option.minimumAmount + (option.minimumAmount * difference) / SCALE;
-  const recipient = BigInt(option.recipient) === 0n ? one.deposit.depositor : option.recipient;
-  const paid = received(payment.chain, payment.mined, recipient, option.currency);
+  const recipient = BigInt(option.recipient) === 0n ? deposit.deposit.depositor : option.recipient;
+  const paid = netReceived(payment.chain, payment.mined, recipient, option.currency);
   // A refund above the deposit is treated as the refund of another deposit.
   return (
-    paid > 0n && paid >= minimum && (option.currency !== one.deposit.currency || paid <= one.deposit.amount)
+    paid > 0n &&
+    paid >= minimum &&
+    (option.currency !== deposit.deposit.currency || paid <= deposit.deposit.amount)
   );
 }
 
 /** The value of an amount at current prices, in USD with 18 decimals. */
 export function valueOf(world: SequenceWorld, chainId: number, currency: Address, amount: bigint): bigint {
-  const known = world.currencyOf(chainId, currency);
-  const price = world.services.prices.usd(known);
+  const priced = world.currencyOf(chainId, currency);
+  const price = world.services.prices.usd(priced);
   if (typeof price !== "bigint") throw new Error("invariant violated: a price is not in memory");
-  return (amount * price) / 10n ** BigInt(known.decimals);
+  return (amount * price) / 10n ** BigInt(priced.decimals);
 }
 
 export function worthOf(world: SequenceWorld, holders: readonly Address[]): bigint {
@@ -324,22 +333,24 @@ export interface Exposed {
  * confirmations. The service may have paid for them already. This is the documented risk of confirmation
  * tiers.
  */
-export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number): Promise<Exposed[]> {
-  const one = world.chains[at];
-  const { memory, chain } = one;
+export async function exposedTo(world: SequenceWorld, chainIndex: 0 | 1, depth: number): Promise<Exposed[]> {
+  const worldChain = world.chains[chainIndex];
+  const { memory, chain } = worldChain;
   const { deposits, terms } = await readFacts(world);
   const firstRemoved = memory.tip.number - BigInt(depth) + 1n;
   const confirmations = (block: bigint): bigint => memory.tip.number - block + 1n;
   const exposed: Exposed[] = [];
   const knownOf = (orderId: Hex): ReadonlySet<Hex> =>
-    new Set(deposits.filter((one) => one.deposit.id === orderId).map((one) => one.mined.transaction.hash));
+    new Set(
+      deposits.filter((deposit) => deposit.deposit.id === orderId).map(({ mined }) => mined.transaction.hash),
+    );
   for (const { chain: where, block, deposit, mined } of deposits) {
-    if (where !== one || block < firstRemoved) continue;
+    if (where !== worldChain || block < firstRemoved) continue;
     const { id: orderId, depositor, currency, amount } = deposit;
-    const agreed = terms.get(orderId);
+    const orderTerms = terms.get(orderId);
     const now = valueOf(world, chain.id, currency, amount);
     // The tier depends on the deposit's value at the prices of the quote, which may have moved since.
-    const quoted = agreed === undefined ? now : (agreed.inputUsd * amount) / agreed.origin.amount;
+    const quoted = orderTerms === undefined ? now : (orderTerms.inputUsd * amount) / orderTerms.origin.amount;
     const usd = quoted < now ? quoted : now;
     const tier = chain.confirmationTiers.find(({ belowUsd }) => belowUsd === undefined || usd < belowUsd);
     if (tier !== undefined && confirmations(block) >= BigInt(tier.confirmations))
@@ -354,14 +365,14 @@ export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number):
         known: knownOf(orderId),
       });
   }
-  const { chainId, confirmations: ofTopUps } = world.services.appBalance;
+  const { chainId, confirmations: topUpConfirmations } = world.services.appBalance;
   const removed = chain.id === chainId ? memory.blocks.slice(Number(firstRemoved)) : [];
   for (const { number, transactions } of removed)
-    for (const mined of confirmations(number) >= BigInt(ofTopUps) ? transactions : [])
+    for (const mined of confirmations(number) >= BigInt(topUpConfirmations) ? transactions : [])
       for (const { to, currency, amount } of mined.movements)
-        if (SOLVERS.some((one) => one === to))
+        if (SOLVERS.some((solver) => solver === to))
           exposed.push({
-            chain: one,
+            chain: worldChain,
             mined,
             currency,
             amount,
@@ -378,17 +389,17 @@ export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number):
  * amount, for example the whole balance of an address.
  */
 export const isOnChain = ({ chain, mined, currency, amount }: Exposed): boolean => {
-  const again = chain.memory.mined(mined.transaction.hash);
+  const current = chain.memory.mined(mined.transaction.hash);
   return (
-    again?.receipt.status === "success" &&
-    again.movements.some((moved) => moved.currency === currency && moved.amount === amount)
+    current?.receipt.status === "success" &&
+    current.movements.some((moved) => moved.currency === currency && moved.amount === amount)
   );
 };
 
 /**
  * Whether a deposit repeats the exposed one: the same amount for the same order in a later transaction.
  */
-export const isAgain = (exposed: Exposed, { chain, deposit, mined }: OnChainDeposit): boolean =>
+export const isRepeated = (exposed: Exposed, { chain, deposit, mined }: OnChainDeposit): boolean =>
   chain === exposed.chain &&
   deposit.id === exposed.orderId &&
   deposit.depositor === exposed.depositor &&
@@ -406,7 +417,7 @@ export function gasByTransaction(world: SequenceWorld): ReadonlyMap<Hex, bigint>
     for (const { transactions } of memory.blocks)
       for (const { transaction, receipt } of transactions) {
         if (!OUR_KEYS.includes(transaction.from)) continue;
-        const limit = OPERATORS.some((one) => one === transaction.from) ? SWEEP_GAS : PAYMENT_GAS;
+        const limit = OPERATORS.some((operator) => operator === transaction.from) ? SWEEP_GAS : PAYMENT_GAS;
         const units = receipt.gasUsed < limit ? receipt.gasUsed : limit;
         const usd = valueOf(world, chain.id, NATIVE, units * receipt.effectiveGasPrice);
         allowed.set(transaction.hash, usd + ONE_CENT / 100n);

@@ -125,7 +125,7 @@ async function lead(): Promise<number> {
   const startedAtMs = performance.now();
   const seconds = (): string => ((performance.now() - startedAtMs) / 1000).toFixed(0);
   let done = 0;
-  const beat = setInterval(() => print(`[${seconds()} s] ${done} of ${runs} sequences`), 15_000);
+  const progressTimer = setInterval(() => print(`[${seconds()} s] ${done} of ${runs} sequences`), 15_000);
   print(
     `${runs} sequences from seed ${seed} in ${processes} processes, ${nodes === "anvil" ? "real nodes" : "in-memory chains"}${focus.length > 0 ? `, focus on ${focus.join(", ")}` : ""}; ${services.description}`,
   );
@@ -161,17 +161,20 @@ async function lead(): Promise<number> {
     print(`${done} sequences passed in ${seconds()} s, ${found.length} failed; seed ${seed}`);
     return found.length === 0 ? 0 : 1;
   } finally {
-    clearInterval(beat);
+    clearInterval(progressTimer);
     await template.drop();
     await services.stop();
   }
 }
 
 /** @returns the text of the failure that it found */
-async function inProcess(own: Share, onMessage: (sent: Message) => void): Promise<string | undefined> {
-  if (own.runs === 0) return undefined;
+async function inProcess(
+  processShare: Share,
+  onMessage: (sent: Message) => void,
+): Promise<string | undefined> {
+  if (processShare.runs === 0) return undefined;
   const child = fork(import.meta.filename, {
-    env: { ...process.env, SEQUENCE_SHARE: JSON.stringify(own) },
+    env: { ...process.env, SEQUENCE_SHARE: JSON.stringify(processShare) },
     execArgv: ["-C", "source"],
   });
   let failure: string | undefined;
@@ -180,6 +183,8 @@ async function inProcess(own: Share, onMessage: (sent: Message) => void): Promis
     if (sent.kind === "ended") failure = sent.failure;
     onMessage(sent);
   });
-  const code = await new Promise<number | null>((settle) => child.once("exit", settle));
-  return code === 0 ? undefined : (failure ?? `process of seed ${own.seed} exited with code ${code}`);
+  const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
+  return code === 0
+    ? undefined
+    : (failure ?? `process of seed ${processShare.seed} exited with code ${code}`);
 }

@@ -49,13 +49,13 @@ export function memoryChain(chain: Chain): MemoryChain {
   let blocks: MemoryBlock[] = [];
   let pool: ChainTransaction[] = [];
   /** The height of the chain when the node received each transaction. */
-  const heardAt = new Map<Hex, bigint>();
+  const receivedAtHeight = new Map<Hex, bigint>();
   const index = new Map<TxHash, MinedTransaction>();
-  let made = 0n;
-  let sent = 0n;
+  let hashCount = 0n;
+  let sendCount = 0n;
   let baseFeePerGas = 1_000_000_000n;
 
-  const newHash = (): Hex => toHex((BigInt(chain.id) << 64n) | ++made, { size: 32 });
+  const newHash = (): Hex => toHex((BigInt(chain.id) << 64n) | ++hashCount, { size: 32 });
   const add = (block: MemoryBlock): void => {
     blocks.push(block);
     allBlocks.set(block.hash, block);
@@ -79,25 +79,25 @@ export function memoryChain(chain: Chain): MemoryChain {
     return tip;
   };
 
-  const executed = (
+  const execute = (
     cells: Cells,
     transaction: ChainTransaction,
-    place: Pick<BlockRef, "number" | "timestamp" | "hash">,
+    block: Pick<BlockRef, "number" | "timestamp" | "hash">,
     firstLog: number,
   ): MinedTransaction | undefined => {
     const { from, to, input, value, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, hash } = transaction;
     if (maxFeePerGas < baseFeePerGas) return undefined;
     if (Number(cells.get(nonceKey(from)) ?? 0n) !== nonce) return undefined;
-    const held = cells.get(balanceKey(NATIVE, from)) ?? 0n;
-    if (held < value + gas * maxFeePerGas) return undefined;
+    const balance = cells.get(balanceKey(NATIVE, from)) ?? 0n;
+    if (balance < value + gas * maxFeePerGas) return undefined;
     const tipFee =
       maxPriorityFeePerGas < maxFeePerGas - baseFeePerGas
         ? maxPriorityFeePerGas
         : maxFeePerGas - baseFeePerGas;
     const price = baseFeePerGas + tipFee;
     cells.set(nonceKey(from), BigInt(nonce + 1));
-    cells.set(balanceKey(NATIVE, from), held - gas * price);
-    const run = new Execution(cells, contracts, place, clone);
+    cells.set(balanceKey(NATIVE, from), balance - gas * price);
+    const run = new Execution(cells, contracts, block, clone);
     const before = new Map(cells);
     let succeeded = true;
     try {
@@ -117,8 +117,8 @@ export function memoryChain(chain: Chain): MemoryChain {
       ? run.logs.map((log, at) => ({
           ...log,
           logIndex: firstLog + at,
-          blockNumber: place.number,
-          blockHash: place.hash,
+          blockNumber: block.number,
+          blockHash: block.hash,
           txHash: hash,
         }))
       : [];
@@ -127,8 +127,8 @@ export function memoryChain(chain: Chain): MemoryChain {
       receipt: {
         txHash: hash,
         status: succeeded ? "success" : "reverted",
-        blockNumber: place.number,
-        blockHash: place.hash,
+        blockNumber: block.number,
+        blockHash: block.hash,
         gasUsed,
         effectiveGasPrice: price,
         logs,
@@ -140,34 +140,34 @@ export function memoryChain(chain: Chain): MemoryChain {
   };
 
   /** Whether a transaction is delayed by one block. Half of all transactions are, depending on their hash. */
-  const isUnderWay = ({ hash }: ChainTransaction): boolean =>
-    BigInt(hash) % 2n === 1n && heardAt.get(hash) === tipOf().number;
+  const isDelayed = ({ hash }: ChainTransaction): boolean =>
+    BigInt(hash) % 2n === 1n && receivedAtHeight.get(hash) === tipOf().number;
 
   const mineBlock = (timestampSeconds: number): void => {
     const tip = tipOf();
     const number = tip.number + 1n;
     const hash = newHash();
-    const wanted = BigInt(timestampSeconds);
-    const timestamp = wanted > tip.timestamp ? wanted : tip.timestamp + 1n;
+    const requested = BigInt(timestampSeconds);
+    const timestamp = requested > tip.timestamp ? requested : tip.timestamp + 1n;
     const cells: Cells = new Map(tip.after);
     const transactions: MinedTransaction[] = [];
     // A delayed replacement also delays the transaction that it replaces. Otherwise that one could be mined
     // after its payment was abandoned.
-    const underWay = new Set<string>();
+    const delayed = new Set<string>();
     // Each pass includes every transaction whose nonce is next. Another pass is needed if such a transaction
     // was behind a later nonce in the mempool.
-    for (let taken = true; taken;) {
-      taken = false;
-      for (const transaction of [...pool].toSorted(byOffer)) {
-        const turn = `${transaction.from} ${transaction.nonce}`;
-        if (isUnderWay(transaction)) underWay.add(turn);
-        if (underWay.has(turn)) continue;
+    for (let hasMined = true; hasMined;) {
+      hasMined = false;
+      for (const transaction of [...pool].toSorted(bySenderNonceAndFee)) {
+        const senderAndNonce = `${transaction.from} ${transaction.nonce}`;
+        if (isDelayed(transaction)) delayed.add(senderAndNonce);
+        if (delayed.has(senderAndNonce)) continue;
         const firstLog = transactions.reduce((sum, { receipt }) => sum + receipt.logs.length, 0);
-        const mined = executed(cells, transaction, { number, timestamp, hash }, firstLog);
+        const mined = execute(cells, transaction, { number, timestamp, hash }, firstLog);
         if (mined === undefined) continue;
         transactions.push(mined);
         pool = pool.filter(({ from, nonce }) => from !== transaction.from || nonce > transaction.nonce);
-        taken = true;
+        hasMined = true;
       }
     }
     add({ number, hash, parentHash: tip.hash, timestamp, baseFeePerGas, transactions, after: cells });
@@ -212,9 +212,9 @@ export function memoryChain(chain: Chain): MemoryChain {
       if (fate !== "minedAgain") pool = [...returned, ...waiting];
     },
     async send(from, { to, data = "0x", value = 0n }) {
-      const pooled = pool.filter((one) => one.from === from).length;
+      const pooled = pool.filter((transaction) => transaction.from === from).length;
       const nonce = Number(tipOf().after.get(nonceKey(from)) ?? 0n) + pooled;
-      const hash = keccakOf(toHex(`${chain.id} ${from} ${nonce} ${++sent}`));
+      const hash = keccakOf(toHex(`${chain.id} ${from} ${nonce} ${++sendCount}`));
       pool.push({
         hash,
         from,
@@ -229,7 +229,7 @@ export function memoryChain(chain: Chain): MemoryChain {
       return hash;
     },
     add: (transaction) => {
-      heardAt.set(transaction.hash, tipOf().number);
+      receivedAtHeight.set(transaction.hash, tipOf().number);
       pool.push(transaction);
     },
     balance: (currency, holder) => tipOf().after.get(balanceKey(currency, holder)) ?? 0n,
@@ -257,7 +257,7 @@ export function memoryChain(chain: Chain): MemoryChain {
 }
 
 /** Sorts by sender and nonce. For one nonce, the transaction with the highest fee comes first. */
-function byOffer(a: ChainTransaction, b: ChainTransaction): number {
+function bySenderNonceAndFee(a: ChainTransaction, b: ChainTransaction): number {
   if (a.from !== b.from) return a.from < b.from ? -1 : 1;
   if (a.nonce !== b.nonce) return a.nonce - b.nonce;
   return a.maxFeePerGas > b.maxFeePerGas ? -1 : 1;

@@ -65,24 +65,28 @@ function depositErc20(
   evm: Execution,
   depository: Address,
   caller: Address,
-  made: {
+  deposit: {
     readonly depositor: Address;
     readonly currency: Address;
     readonly amount: bigint;
     readonly id: Hex;
   },
 ): void {
-  evm.pullToken(made.currency, depository, caller, depository, made.amount);
-  const depositor = made.depositor === NATIVE ? caller : made.depositor;
-  evm.emit(depository, [ERC20_DEPOSIT_TOPIC], fields(depositor, made.currency, made.amount, made.id));
-  evm.deposits.push({ ...made, depositor });
+  evm.pullToken(deposit.currency, depository, caller, depository, deposit.amount);
+  const depositor = deposit.depositor === NATIVE ? caller : deposit.depositor;
+  evm.emit(
+    depository,
+    [ERC20_DEPOSIT_TOPIC],
+    fields(depositor, deposit.currency, deposit.amount, deposit.id),
+  );
+  evm.deposits.push({ ...deposit, depositor });
 }
 
 const depository: Contract = (evm, { from, to, data, value }) => {
   switch (data.slice(0, 10)) {
     case selectors.depositNative: {
-      const named = addressArgument(data, 0);
-      const depositor = named === NATIVE ? from : named;
+      const namedDepositor = addressArgument(data, 0);
+      const depositor = namedDepositor === NATIVE ? from : namedDepositor;
       const id = idOf(argument(data, 1));
       evm.emit(to, [NATIVE_DEPOSIT_TOPIC], fields(depositor, value, id));
       evm.deposits.push({ id, depositor, currency: NATIVE, amount: value });
@@ -139,10 +143,10 @@ function router(self: Address): Contract {
     if (functionName === "payBalance") {
       if (!isInside) throw new Reverted("OnlyFromMulticall");
       const [currency, to] = [lower(args[0]), lower(args[1])];
-      const held = evm.balance(currency, self);
-      if (held < args[2]) throw new Reverted("BalanceBelowMinimum");
-      if (currency === NATIVE) payNative(evm, to, held);
-      else evm.moveToken(currency, self, to, held);
+      const balance = evm.balance(currency, self);
+      if (balance < args[2]) throw new Reverted("BalanceBelowMinimum");
+      if (currency === NATIVE) payNative(evm, to, balance);
+      else evm.moveToken(currency, self, to, balance);
       return "0x";
     }
     if (functionName === "wrapBalance") {
@@ -153,27 +157,27 @@ function router(self: Address): Contract {
     if (functionName === "unwrapBalance") {
       if (!isInside) throw new Reverted("OnlyFromMulticall");
       const wrapped = lower(args[0]);
-      const held = evm.balance(wrapped, self);
-      if (held < args[1]) throw new Reverted("BalanceBelowMinimum");
-      evm.call({ from: self, to: wrapped, value: 0n, ...unwrapCall(held) });
+      const balance = evm.balance(wrapped, self);
+      if (balance < args[1]) throw new Reverted("BalanceBelowMinimum");
+      evm.call({ from: self, to: wrapped, value: 0n, ...unwrapCall(balance) });
       return "0x";
     }
     if (functionName === "depositBalance") {
       if (!isInside) throw new Reverted("OnlyFromMulticall");
       const [depositoryAddress, depositor, currency] = [lower(args[0]), lower(args[1]), lower(args[2])];
       const [minimum, id] = [args[3], args[4]];
-      const held = evm.balance(currency, self);
-      if (held < minimum || held === 0n) throw new Reverted("BalanceBelowMinimum");
+      const balance = evm.balance(currency, self);
+      if (balance < minimum || balance === 0n) throw new Reverted("BalanceBelowMinimum");
       if (currency === NATIVE)
         evm.call({
           from: self,
           to: depositoryAddress,
-          value: held,
+          value: balance,
           data: `${selectors.depositNative}${word(depositor).slice(2)}${id.slice(2)}`,
         });
       else {
-        evm.approve(currency, self, depositoryAddress, held);
-        depositErc20(evm, depositoryAddress, self, { depositor, currency, amount: held, id });
+        evm.approve(currency, self, depositoryAddress, balance);
+        depositErc20(evm, depositoryAddress, self, { depositor, currency, amount: balance, id });
       }
       return "0x";
     }
@@ -187,13 +191,13 @@ function router(self: Address): Contract {
         }
       }
       for (const key of evm.cells.keys()) if (key.startsWith("noted:")) evm.cells.delete(key);
-      const rest = lower(refundTo) === NATIVE ? from : lower(refundTo);
+      const leftoverRecipient = lower(refundTo) === NATIVE ? from : lower(refundTo);
       for (const currency of refundTokens.map(lower)) {
-        const left = evm.balance(currency, self);
-        if (left > 0n) evm.moveToken(currency, self, rest, left);
+        const leftover = evm.balance(currency, self);
+        if (leftover > 0n) evm.moveToken(currency, self, leftoverRecipient, leftover);
       }
-      const left = evm.balance(NATIVE, self);
-      if (left > 0n) evm.call({ from: self, to: rest, value: left, data: "0x" });
+      const leftover = evm.balance(NATIVE, self);
+      if (leftover > 0n) evm.call({ from: self, to: leftoverRecipient, value: leftover, data: "0x" });
       return "0x";
     }
     throw new Reverted(`the router's ${functionName} is not modeled`);
@@ -206,11 +210,11 @@ function approvalProxy(self: Address, routerAddress: Address): Contract {
     if (functionName !== "pullAndRoute") throw new Reverted(`the proxy's ${functionName} is not modeled`);
     const [token, amount, calls, refundTo, refundTokens] = args;
     evm.pullToken(lower(token), self, from, routerAddress, amount);
-    const rest = lower(refundTo) === NATIVE ? from : refundTo;
+    const leftoverRecipient = lower(refundTo) === NATIVE ? from : refundTo;
     const routed = encodeFunctionData({
       abi: routerAbi,
       functionName: "multicall",
-      args: [calls, rest, [...refundTokens, token]],
+      args: [calls, leftoverRecipient, [...refundTokens, token]],
     });
     evm.call({ from: self, to: routerAddress, value, data: routed });
     return "0x";
@@ -234,32 +238,37 @@ const keyOf = (key: Key): DepositAddressKey => ({
 function factory(self: Address, depositoryAddress: Address, operatorCell: string): Contract {
   const deposit = (
     evm: Execution,
-    asked: Key,
+    rawKey: Key,
     currency: Address,
     amount: bigint | undefined,
     id: Hex,
   ): void => {
-    const key = keyOf(asked);
+    const key = keyOf(rawKey);
     if (key.strict && id !== key.id) throw new Reverted("NotOrderOfKey");
     const clone = depositAddressOf(self, key);
     if (evm.get(`clone:${clone}`) === 0n) {
       evm.set(`clone:${clone}`, 1n);
       evm.gas += 60_000n;
     }
-    const held = evm.balance(currency, clone);
-    const sum = amount ?? held;
-    if (sum === 0n) throw new Reverted("NothingThere");
-    if (held < sum) throw new Reverted("BalanceTooLow");
+    const balance = evm.balance(currency, clone);
+    const sweptAmount = amount ?? balance;
+    if (sweptAmount === 0n) throw new Reverted("NothingThere");
+    if (balance < sweptAmount) throw new Reverted("BalanceTooLow");
     if (currency === NATIVE) {
       evm.call({
         from: clone,
         to: depositoryAddress,
-        value: sum,
+        value: sweptAmount,
         data: `${selectors.depositNative}${word(key.depositor).slice(2)}${id.slice(2)}`,
       });
     } else {
-      evm.approve(currency, clone, depositoryAddress, sum);
-      depositErc20(evm, depositoryAddress, clone, { depositor: key.depositor, currency, amount: sum, id });
+      evm.approve(currency, clone, depositoryAddress, sweptAmount);
+      depositErc20(evm, depositoryAddress, clone, {
+        depositor: key.depositor,
+        currency,
+        amount: sweptAmount,
+        id,
+      });
     }
   };
   return (evm, { from, data }) => {
@@ -279,8 +288,8 @@ function factory(self: Address, depositoryAddress: Address, operatorCell: string
     }
     if (decoded.functionName === "sweepMany") {
       mustBeOperator();
-      for (const one of decoded.args[0])
-        deposit(evm, one.key as Key, lower(one.currency), one.amount, one.orderId);
+      for (const sweep of decoded.args[0])
+        deposit(evm, sweep.key as Key, lower(sweep.currency), sweep.amount, sweep.orderId);
       return "0x";
     }
     if (decoded.functionName === "sweepStrict") {
@@ -293,10 +302,10 @@ function factory(self: Address, depositoryAddress: Address, operatorCell: string
       const [key, currency] = [keyOf(decoded.args[0] as Key), lower(decoded.args[1])];
       if (from !== key.recovery) throw new Reverted("OnlyRecovery");
       const clone = depositAddressOf(self, key);
-      const held = evm.balance(currency, clone);
-      if (held === 0n) throw new Reverted("NothingThere");
-      if (currency === NATIVE) evm.moveNative(clone, key.recovery, held);
-      else evm.moveToken(currency, clone, key.recovery, held);
+      const balance = evm.balance(currency, clone);
+      if (balance === 0n) throw new Reverted("NothingThere");
+      if (currency === NATIVE) evm.moveNative(clone, key.recovery, balance);
+      else evm.moveToken(currency, clone, key.recovery, balance);
       return "0x";
     }
     if (decoded.functionName === "setOperator") {
@@ -335,23 +344,23 @@ export const clone: Contract = () => "0x";
 /** Every contract of a chain, by address. */
 export function contractsOf(chain: Chain): ReadonlyMap<Address, Contract> {
   const { contracts } = chain;
-  const known = new Map<Address, Contract>(chain.tokens.map(({ address }) => [address, token]));
+  const contractsByAddress = new Map<Address, Contract>(chain.tokens.map(({ address }) => [address, token]));
   const wrapped = chain.liquidity?.wrappedNative;
-  if (wrapped !== undefined) known.set(wrapped, wrappedNative(token));
-  known.set(DEX, dex);
-  known.set(contracts.depository, depository);
-  known.set(contracts.router, router(contracts.router));
-  known.set(contracts.approvalProxy, approvalProxy(contracts.approvalProxy, contracts.router));
+  if (wrapped !== undefined) contractsByAddress.set(wrapped, wrappedNative(token));
+  contractsByAddress.set(DEX, dex);
+  contractsByAddress.set(contracts.depository, depository);
+  contractsByAddress.set(contracts.router, router(contracts.router));
+  contractsByAddress.set(contracts.approvalProxy, approvalProxy(contracts.approvalProxy, contracts.router));
   if (contracts.depositAddressFactory !== undefined)
-    known.set(
+    contractsByAddress.set(
       contracts.depositAddressFactory,
       factory(contracts.depositAddressFactory, contracts.depository, OPERATOR_CELL),
     );
   const { depositAddressFactory } = contracts;
   if (depositAddressFactory !== undefined)
-    known.set(cloneImplementation(depositAddressFactory), () => word(contracts.depository));
-  known.set(FICKLE, fickle);
-  known.set(BURNER, burner);
-  known.set(SINK, sink);
-  return known;
+    contractsByAddress.set(cloneImplementation(depositAddressFactory), () => word(contracts.depository));
+  contractsByAddress.set(FICKLE, fickle);
+  contractsByAddress.set(BURNER, burner);
+  contractsByAddress.set(SINK, sink);
+  return contractsByAddress;
 }

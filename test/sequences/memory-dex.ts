@@ -93,9 +93,9 @@ export function wrappedNative(token: Contract): Contract {
         return "0x";
       case selectors.withdraw: {
         const amount = BigInt(`0x${data.slice(10, 74)}`);
-        const held = evm.balance(self, from);
-        if (held < amount) throw new Reverted("the balance does not cover the withdrawal");
-        evm.set(`balance:${self}:${from}`, held - amount);
+        const balance = evm.balance(self, from);
+        if (balance < amount) throw new Reverted("the balance does not cover the withdrawal");
+        evm.set(`balance:${self}:${from}`, balance - amount);
         evm.call({ from: self, to: from, value: amount, data: "0x" });
         return "0x";
       }

@@ -174,9 +174,9 @@ export class Execution {
   }
 
   private move(currency: Address, from: Address, to: Address, amount: bigint): void {
-    const held = this.balance(currency, from);
-    if (held < amount) throw new Reverted("the balance does not cover the transfer");
-    this.set(balanceKey(currency, from), held - amount);
+    const balance = this.balance(currency, from);
+    if (balance < amount) throw new Reverted("the balance does not cover the transfer");
+    this.set(balanceKey(currency, from), balance - amount);
     this.set(balanceKey(currency, to), this.balance(currency, to) + amount);
     if (amount > 0n) this.movements.push({ currency, from, to, amount });
   }

@@ -32,7 +32,7 @@ export function memoryReader(memory: MemoryChain): ChainReader {
     depository: chain.contracts.depository,
     tokens: new Set(chain.tokens.map(({ address }) => address)),
   };
-  const held = new Set(
+  const bridgedTokens = new Set(
     chain.tokens.filter(({ supportsBridging }) => supportsBridging).map(({ address }) => address),
   );
   const at = (number: bigint): MemoryBlock | undefined => memory.blocks[Number(number)];
@@ -47,7 +47,7 @@ export function memoryReader(memory: MemoryChain): ChainReader {
   const nonceOf = (account: Address): number => Number(memory.tip.after.get(nonceKey(account)) ?? 0n);
   const topUpsAmong = (solver: Address, mined: readonly MinedTransaction[]) => {
     const { logs, transactions } = factsOf(mined);
-    const tokens = tokenTopUps({ solver, tokens: held }, logs, transactions);
+    const tokens = tokenTopUps({ solver, tokens: bridgedTokens }, logs, transactions);
     const native = mined.flatMap(
       ({ transaction, receipt }) => nativeTopUp(solver, transaction, receipt) ?? [],
     );
@@ -56,7 +56,7 @@ export function memoryReader(memory: MemoryChain): ChainReader {
   const stateOf = (hash: TxHash): TransactionState => {
     const mined = memory.mined(hash);
     if (mined !== undefined) return { kind: "mined", transaction: mined.transaction, receipt: mined.receipt };
-    const pending = memory.pool.find((one) => one.hash === hash);
+    const pending = memory.pool.find((transaction) => transaction.hash === hash);
     return pending === undefined ? { kind: "absent" } : { kind: "pending", transaction: pending };
   };
   const lacksFunds = (from: Address, value: bigint, gas: bigint, fees: FeeCaps | undefined): boolean =>
@@ -96,13 +96,13 @@ export function memoryReader(memory: MemoryChain): ChainReader {
       ),
     tokenTopUpsIn: async (solver, { from, to }) => {
       const { logs, transactions } = factsOf(minedIn(from, to));
-      return tokenTopUps({ solver, tokens: held }, logs, transactions);
+      return tokenTopUps({ solver, tokens: bridgedTokens }, logs, transactions);
     },
     topUpsOf: (solver, state) =>
       state.kind === "mined"
         ? topUpsAmong(
             solver,
-            [memory.mined(state.transaction.hash)].filter((one) => one !== undefined),
+            [memory.mined(state.transaction.hash)].filter((mined) => mined !== undefined),
           )
         : [],
     transaction: async (hash) => stateOf(hash),
@@ -168,7 +168,9 @@ export function memoryReader(memory: MemoryChain): ChainReader {
       const accounts = new Map(
         [
           from,
-          ...run.movements.filter(({ currency }) => currency === NATIVE).flatMap((one) => [one.from, one.to]),
+          ...run.movements
+            .filter(({ currency }) => currency === NATIVE)
+            .flatMap((movement) => [movement.from, movement.to]),
         ].map((account) => {
           const nonce = BigInt(nonceOf(account));
           const balanceBefore = memory.balance(NATIVE, account);
@@ -216,13 +218,13 @@ export function memoryWriter(memory: MemoryChain): ChainWriter {
       const transaction = readSigned(raw);
       if (transaction.chainId !== memory.chain.id) return { kind: "rejected", reason: "invalid chain id" };
       const { hash, from, nonce } = transaction;
-      if (memory.mined(hash) !== undefined || memory.pool.some((one) => one.hash === hash))
+      if (memory.mined(hash) !== undefined || memory.pool.some((pooled) => pooled.hash === hash))
         return { kind: "alreadyKnown" };
       if (nonce < Number(memory.tip.after.get(nonceKey(from)) ?? 0n)) return { kind: "nonceTooLow" };
-      const other = memory.pool
-        .filter((one) => one.from === from && one.nonce === nonce)
+      const replaced = memory.pool
+        .filter((pooled) => pooled.from === from && pooled.nonce === nonce)
         .toSorted((a, b) => (a.maxFeePerGas > b.maxFeePerGas ? -1 : 1))[0];
-      if (other !== undefined && transaction.maxFeePerGas * 10n < other.maxFeePerGas * 11n)
+      if (replaced !== undefined && transaction.maxFeePerGas * 10n < replaced.maxFeePerGas * 11n)
         return { kind: "underpriced" };
       if (memory.balance(NATIVE, from) < transaction.value + transaction.gas * transaction.maxFeePerGas)
         return { kind: "insufficientFunds" };

@@ -21,7 +21,7 @@ interface MirroredBlock extends SequenceBlock {
 
 export interface MirroredChain extends SequenceChain {
   /** Saves the state that `reset` restores. */
-  keep(): Promise<void>;
+  save(): Promise<void>;
   reset(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export async function mirroredChain(
   let pool: ChainTransaction[] = [];
   let baseFeePerGas = START_BASE_FEE;
   let branches = 0;
-  let kept: { readonly snapshot: Hex; readonly blocks: readonly MirroredBlock[] } | undefined;
+  let saved: { readonly snapshot: Hex; readonly blocks: readonly MirroredBlock[] } | undefined;
 
   const tipOf = (): MirroredBlock => {
     const tip = blocks.at(-1);
@@ -155,30 +155,30 @@ export async function mirroredChain(
 
   const mine = async (timestampSeconds: number): Promise<void> => {
     const { timestamp } = tipOf();
-    const wanted = BigInt(timestampSeconds);
-    const next = wanted > timestamp ? wanted : timestamp + 1n;
+    const requested = BigInt(timestampSeconds);
+    const next = requested > timestamp ? requested : timestamp + 1n;
     await transport.request("evm_mine", [{ timestamp: Number(next), blocks: 1 }]);
     await Promise.all([mirror(), applyBaseFee()]);
-    const left = pool.filter(({ hash }) => !index.has(hash));
-    const stillPooled = await Promise.all(left.map(async ({ hash }) => await isPooled(hash)));
-    pool = left.filter((_, at) => stillPooled[at] === true);
+    const remaining = pool.filter(({ hash }) => !index.has(hash));
+    const stillPooled = await Promise.all(remaining.map(async ({ hash }) => await isPooled(hash)));
+    pool = remaining.filter((_, at) => stillPooled[at] === true);
   };
 
   /** Copies a transaction that the node accepted into its mempool. */
-  const note = async (hash: TxHash): Promise<void> => {
-    if (pool.some((one) => one.hash === hash)) return;
+  const addToPool = async (hash: TxHash): Promise<void> => {
+    if (pool.some((transaction) => transaction.hash === hash)) return;
     const added = transactionOf(await client.getTransaction({ hash }));
     // The node keeps only one transaction for each sender and nonce.
     pool = [...pool.filter(({ from, nonce }) => from !== added.from || nonce !== added.nonce), added];
   };
 
   /** Broadcasts signed transactions again, lowest nonces first. Those that the node rejects are lost. */
-  const poolAgain = async (transactions: readonly ChainTransaction[]): Promise<void> => {
+  const rebroadcast = async (transactions: readonly ChainTransaction[]): Promise<void> => {
     for (const { hash } of transactions.toSorted((a, b) => a.nonce - b.nonce)) {
       const raw = signed.get(hash);
       if (raw === undefined) throw new Error(`invariant violated: ${hash} was not signed here`);
       const { kind } = await createChainWriter(transport).broadcast(raw);
-      if (kind === "accepted") await note(hash);
+      if (kind === "accepted") await addToPool(hash);
     }
   };
 
@@ -207,7 +207,7 @@ export async function mirroredChain(
     },
     mine,
     async reorg(depth, fate, isOurs) {
-      const keep = Math.max(blocks.length - depth, kept?.blocks.length ?? 0);
+      const keep = Math.max(blocks.length - depth, saved?.blocks.length ?? 0);
       const removed = blocks.slice(keep);
       if (removed.length === 0) return;
       blocks = blocks.slice(0, keep);
@@ -225,14 +225,14 @@ export async function mirroredChain(
       // Otherwise blocks with the same contents would have the same hashes as the blocks that they replace.
       await transport.request("evm_setBlockGasLimit", [toHex(GAS_LIMIT + ++branches)]);
       await applyBaseFee();
-      if (fate === "minedAgain") await poolAgain([...returned, ...waiting]);
+      if (fate === "minedAgain") await rebroadcast([...returned, ...waiting]);
       const timestamps = removed.map(({ timestamp }) => Number(timestamp));
       for (const timestamp of timestamps) await mine(timestamp);
       await mine((timestamps.at(-1) ?? 0) + 1);
-      if (fate !== "minedAgain") await poolAgain([...returned, ...waiting]);
+      if (fate !== "minedAgain") await rebroadcast([...returned, ...waiting]);
     },
     async send(from, { to, data = "0x", value = 0n }) {
-      const pooled = pool.filter((one) => one.from === from).length;
+      const pooled = pool.filter((transaction) => transaction.from === from).length;
       const raw = await privateKeyToAccount(privateKeyOf(from)).signTransaction({
         type: "eip1559",
         chainId: chain.id,
@@ -247,7 +247,7 @@ export async function mirroredChain(
       const hash = keccakOf(raw);
       signed.set(hash, raw);
       const { kind } = await createChainWriter(transport).broadcast(raw);
-      if (kind === "accepted") await note(hash);
+      if (kind === "accepted") await addToPool(hash);
       return hash;
     },
     balance: (currency, holder) => tipOf().balances.get(balanceKey(currency, holder)) ?? 0n,
@@ -271,7 +271,7 @@ export async function mirroredChain(
             if (outcome.kind === "accepted") {
               const hash = keccakOf(raw);
               signed.set(hash, raw);
-              await note(hash);
+              await addToPool(hash);
             }
             return outcome;
           },
@@ -280,22 +280,22 @@ export async function mirroredChain(
     },
     approve: async (token, owner, spender, amount) =>
       void (await transport.request("anvil_setERC20Allowance", [owner, spender, token, toHex(amount)])),
-    async keep() {
+    async save() {
       const snapshot = (await transport.request("evm_snapshot", [])) as Hex;
-      kept = { snapshot, blocks: [...blocks] };
+      saved = { snapshot, blocks: [...blocks] };
     },
     async reset() {
-      if (kept === undefined) throw new Error("invariant violated: reset before keep");
-      await transport.request("evm_revert", [kept.snapshot]);
+      if (saved === undefined) throw new Error("invariant violated: reset before keep");
+      await transport.request("evm_revert", [saved.snapshot]);
       await transport.request("anvil_dropAllTransactions", []);
-      blocks = [...kept.blocks];
+      blocks = [...saved.blocks];
       pool = [];
       index.clear();
       signed.clear();
       baseFeePerGas = START_BASE_FEE;
       await applyBaseFee();
       const snapshot = (await transport.request("evm_snapshot", [])) as Hex;
-      kept = { snapshot, blocks: kept.blocks };
+      saved = { snapshot, blocks: saved.blocks };
     },
   };
 }

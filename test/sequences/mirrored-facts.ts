@@ -93,11 +93,11 @@ export function nativeMovements(frame: unknown): Movement[] {
   if (frame.error !== undefined) return [];
   const { type, from, to, value = "0x0", calls = [] } = frame;
   const amount = BigInt(value);
-  const own =
+  const ownMovements =
     amount > 0n && to !== undefined && !["DELEGATECALL", "CALLCODE"].includes(type)
       ? [{ currency: NATIVE, from: lower(from), to: lower(to), amount }]
       : [];
-  return [...own, ...calls.flatMap(nativeMovements)];
+  return [...ownMovements, ...calls.flatMap(nativeMovements)];
 }
 
 interface TracedFrame {

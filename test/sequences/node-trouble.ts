@@ -16,24 +16,25 @@ export function troubledNode(memory: MemoryChain): TroubledNode {
   let hidLogs = false;
   let calls = 0;
   const honest = memoryReader(memory);
-  const old = memoryReader(withoutNewest(memory, () => trouble?.extent ?? 0));
+  const lagging = memoryReader(withoutNewest(memory, () => trouble?.extent ?? 0));
   const firstHidden = (): bigint | undefined =>
     trouble?.kind === "missingLogs" ? memory.tip.number - BigInt(trouble.extent) + 1n : undefined;
-  const seen = <T extends { readonly blockNumber: bigint }>(facts: readonly T[]): T[] => {
+  const withoutHidden = <T extends { readonly blockNumber: bigint }>(facts: readonly T[]): T[] => {
     const limit = firstHidden();
-    const kept = limit === undefined ? [...facts] : facts.filter(({ blockNumber }) => blockNumber < limit);
-    hidLogs ||= kept.length < facts.length;
-    return kept;
+    const visible = limit === undefined ? [...facts] : facts.filter(({ blockNumber }) => blockNumber < limit);
+    hidLogs ||= visible.length < facts.length;
+    return visible;
   };
   const forgetful: ChainReader = {
     ...honest,
-    depositsIn: async (range) => seen(await honest.depositsIn(range)),
-    topUpsIn: async (solver, blocks) => seen(await honest.topUpsIn(solver, blocks)),
-    tokenTopUpsIn: async (solver, range) => seen(await honest.tokenTopUpsIn(solver, range)),
+    depositsIn: async (range) => withoutHidden(await honest.depositsIn(range)),
+    topUpsIn: async (solver, blocks) => withoutHidden(await honest.topUpsIn(solver, blocks)),
+    tokenTopUpsIn: async (solver, range) => withoutHidden(await honest.tokenTopUpsIn(solver, range)),
   };
   const reader = new Proxy(honest, {
     get: (_, key: keyof ChainReader): unknown => {
-      const chosen = trouble?.kind === "behind" ? old : trouble?.kind === "missingLogs" ? forgetful : honest;
+      const chosen =
+        trouble?.kind === "behind" ? lagging : trouble?.kind === "missingLogs" ? forgetful : honest;
       const member: unknown = chosen[key];
       if (typeof member !== "function" || key === "depositsOf" || key === "topUpsOf") return member;
       return async (...args: unknown[]): Promise<unknown> => {
@@ -42,13 +43,13 @@ export function troubledNode(memory: MemoryChain): TroubledNode {
       };
     },
   });
-  const healthy = memoryWriter(memory);
+  const honestWriter = memoryWriter(memory);
   return {
     reader,
     writer: {
       broadcast: async (raw) => {
         if (trouble?.kind === "lostBroadcasts") throw fault("eth_sendRawTransaction");
-        const outcome = await healthy.broadcast(raw);
+        const outcome = await honestWriter.broadcast(raw);
         if (trouble?.kind === "unheardBroadcasts") throw fault("eth_sendRawTransaction");
         return outcome;
       },

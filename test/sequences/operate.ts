@@ -34,25 +34,25 @@ function next<T>(list: readonly T[], current: T): T | undefined {
  * @returns undefined if no key is left or payments are in progress
  */
 export async function rotateSolver(world: SequenceWorld, isKept: boolean): Promise<true | undefined> {
-  const { configuration: keys } = world;
-  const solver = next<Address>(SOLVERS, keys.solver);
+  const { configuration: before } = world;
+  const solver = next<Address>(SOLVERS, before.solver);
   if (solver === undefined || !(await finishPayments(world))) return undefined;
   for (const { memory, chain } of world.chains) {
     for (const { address } of chain.tokens) {
-      const amount = memory.balance(address, keys.solver);
+      const amount = memory.balance(address, before.solver);
       if (amount > 0n)
-        await memory.send(keys.solver, {
+        await memory.send(before.solver, {
           to: address,
           data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [solver, amount] }),
         });
     }
-    const native = memory.balance(NATIVE, keys.solver);
-    if (native > LEFT_BEHIND) await memory.send(keys.solver, { to: solver, value: native - LEFT_BEHIND });
+    const native = memory.balance(NATIVE, before.solver);
+    if (native > LEFT_BEHIND) await memory.send(before.solver, { to: solver, value: native - LEFT_BEHIND });
   }
   await world.mine(SAFE_BLOCKS);
-  if (!isKept) world.loseSolver(keys.solver);
-  const formerSolvers = isKept ? [...keys.formerSolvers, keys.solver] : keys.formerSolvers;
-  await world.restart({ ...keys, solver, formerSolvers });
+  if (!isKept) world.loseSolver(before.solver);
+  const formerSolvers = isKept ? [...before.formerSolvers, before.solver] : before.formerSolvers;
+  await world.restart({ ...before, solver, formerSolvers });
   return true;
 }
 

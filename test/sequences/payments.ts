@@ -12,7 +12,7 @@ import type { Quoted, SequenceWorld } from "./world.ts";
 export const transferData = (to: Address, amount: bigint): Hex =>
   encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] });
 
-/** Pays a quote as agreed, or in a way that deviates from it. */
+/** Pays a quote exactly, or in a way that deviates from it. */
 export async function pay(
   world: SequenceWorld,
   { quote, way, isReported }: ActionOf<"pay">,
@@ -51,7 +51,7 @@ export async function pay(
   return "done";
 }
 
-/** What the user pays: the agreed amount, or one that deviates as `way` says. */
+/** What the user pays: the quoted amount, or one that deviates as `way` says. */
 function paidAmount(
   { terms }: Quoted,
   way: PaymentWay,
@@ -122,11 +122,11 @@ export async function report(
   const quoted = pick(world.quotes, quote);
   if (quoted === undefined) return "skipped";
   const { memory, chain } = world.chainOf(quoted.terms.origin.chainId);
-  const known = [
+  const allTransactions = [
     ...memory.blocks.flatMap(({ transactions }) => transactions.map((mined) => mined.transaction)),
     ...memory.pool,
   ];
-  const reported = pick(known, transaction);
+  const reported = pick(allTransactions, transaction);
   if (reported === undefined) return "skipped";
   await indexTransaction(world.api, {
     chainId: chain.id,

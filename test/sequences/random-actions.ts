@@ -25,39 +25,41 @@ const dollars = fc.constantFrom(1, 6, 50, 400, 900, 2_000, 12_000);
 const FOCUSED = 6;
 
 function createArbitraries(focus: ReadonlySet<string>) {
-  const some = <T extends string | undefined>(...values: readonly T[]): fc.Arbitrary<T> =>
+  const oneOf = <T extends string | undefined>(...values: readonly T[]): fc.Arbitrary<T> =>
     fc.constantFrom(
       ...values.flatMap((value) =>
         value !== undefined && focus.has(value) ? Array.from({ length: FOCUSED }, () => value) : [value],
       ),
     );
   /** True once in `others + 1` times, or every second time if `name` is in the focus. */
-  const rarely = (name: string, others: number): fc.Arbitrary<boolean> =>
-    focus.has(name) ? fc.boolean() : fc.constantFrom(...Array.from({ length: others }, () => false), true);
+  const rarely = (name: string, falseWeight: number): fc.Arbitrary<boolean> =>
+    focus.has(name)
+      ? fc.boolean()
+      : fc.constantFrom(...Array.from({ length: falseWeight }, () => false), true);
   return {
     quote: fc.record({
       kind: fc.constant("quote" as const),
       user: fc.nat(2),
-      from: some(...someAssets),
-      to: some(...someAssets),
+      from: oneOf(...someAssets),
+      to: oneOf(...someAssets),
       isReversed: fc.boolean(),
       usd: dollars,
-      tradeType: some("EXACT_INPUT", "EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"),
-      recipient: some("fresh", "fresh", ...recipients),
-      refundTo: some("user", "user", "other"),
+      tradeType: oneOf("EXACT_INPUT", "EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"),
+      recipient: oneOf("fresh", "fresh", ...recipients),
+      refundTo: oneOf("user", "user", "other"),
       ttl: fc.constantFrom(undefined, undefined, 120, 900),
       slippage: fc.constantFrom(undefined, undefined, 0, 300),
       forceRefund: rarely("forceRefund", 6),
       explicitDeposit: fc.constantFrom(true, true, false),
       app: fc.constantFrom(undefined, 0, 1),
-      extra: some<Extra>("none", "none", "none", "none", "address", ...extras),
+      extra: oneOf<Extra>("none", "none", "none", "none", "address", ...extras),
       isFastFilled: rarely("fastFilled", 3),
-      paid: some(undefined, undefined, ...payments),
+      paid: oneOf(undefined, undefined, ...payments),
     }),
     pay: fc.record({
       kind: fc.constant("pay" as const),
       quote: index,
-      way: some(...payments),
+      way: oneOf(...payments),
       isReported: fc.boolean(),
     }),
     blocks: fc.record({ kind: fc.constant("blocks" as const), count: fc.integer({ min: 1, max: 5 }) }),
@@ -69,11 +71,11 @@ function createArbitraries(focus: ReadonlySet<string>) {
       kind: fc.constant("reorg" as const),
       chain: fc.constantFrom(0 as const, 1 as const),
       depth: fc.integer({ min: 1, max: 5 }),
-      fate: some(...fates),
+      fate: oneOf(...fates),
     }),
     price: fc.record({
       kind: fc.constant("price" as const),
-      asset: some("eth", "tst"),
+      asset: oneOf("eth", "tst"),
       percent: fc.constantFrom(-40, -8, -2, 2, 8, 40),
     }),
     gas: fc.record({
@@ -84,13 +86,13 @@ function createArbitraries(focus: ReadonlySet<string>) {
     topUp: fc.record({
       kind: fc.constant("topUp" as const),
       app: fc.nat(1),
-      asset: some("usdc", "usdc", "eth"),
+      asset: oneOf("usdc", "usdc", "eth"),
       usd: fc.constantFrom(20, 1_000, 20_000),
     }),
     claim: fc.record({
       kind: fc.constant("claim" as const),
       app: fc.nat(1),
-      asset: some("usdc", "usdc", "eth"),
+      asset: oneOf("usdc", "usdc", "eth"),
       part: fc.constantFrom(30, 100),
     }),
     fastFill: fc.record({
@@ -104,50 +106,50 @@ function createArbitraries(focus: ReadonlySet<string>) {
       kind: fc.constant("execute" as const),
       app: fc.nat(1),
       chain: fc.constantFrom(0 as const, 1 as const),
-      target: some("sink", "burner", "mint", "steal", "steal", "deposit"),
+      target: oneOf("sink", "burner", "mint", "steal", "steal", "deposit"),
       isSubsidized: fc.boolean(),
       quote: index,
     }),
     meddle: fc.record({
       kind: fc.constant("meddle" as const),
       quote: index,
-      how: some("dust", "sweepStrict", "recover"),
+      how: oneOf("dust", "sweepStrict", "recover"),
     }),
     report: fc.record({ kind: fc.constant("report" as const), quote: index, transaction: index }),
     loseJobs: fc.record({ kind: fc.constant("loseJobs" as const) }),
     rotate: fc.record({
       kind: fc.constant("rotate" as const),
-      role: some("solver", "solver", "executor", "operator"),
+      role: oneOf("solver", "solver", "executor", "operator"),
       isKept: fc.boolean(),
     }),
     crash: fc.record({
       kind: fc.constant("crash" as const),
-      moment: some(...moments),
+      moment: oneOf(...moments),
       skipped: fc.nat(40),
-      during: some("work", "work", "call"),
+      during: oneOf("work", "work", "call"),
     }),
     trade: fc.record({
       kind: fc.constant("trade" as const),
       chain: fc.constantFrom(0 as const, 1 as const),
-      asset: some(...traded),
+      asset: oneOf(...traded),
       isBuying: fc.boolean(),
       usd: fc.constantFrom(2_000, 20_000, 200_000),
     }),
     node: fc.record({
       kind: fc.constant("node" as const),
       chain: fc.constantFrom(0 as const, 1 as const),
-      trouble: some(...troubles),
+      trouble: oneOf(...troubles),
       extent: fc.integer({ min: 1, max: 5 }),
       rounds: fc.integer({ min: 1, max: 4 }),
     }),
     rules: fc.record({
       kind: fc.constant("rules" as const),
       app: fc.nat(1),
-      change: some(...ruleChanges),
+      change: oneOf(...ruleChanges),
     }),
     currencies: fc.record({
       kind: fc.constant("currencies" as const),
-      list: some(...currencyLists),
+      list: oneOf(...currencyLists),
     }),
     twoWorkers: fc.record({ kind: fc.constant("twoWorkers" as const), blocks: fc.nat(2) }),
   } as const;

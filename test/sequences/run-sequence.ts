@@ -5,7 +5,7 @@ import { inDollars } from "./in-dollars.ts";
 import {
   exposedTo,
   gasByTransaction,
-  isAgain,
+  isRepeated,
   isOnChain,
   isToRecipient,
   readFacts,
@@ -73,10 +73,10 @@ function count(kind: string, outcome: Outcome): void {
 
 class Run {
   private readonly world: SequenceWorld;
-  private readonly began: Worth;
+  private readonly startWorth: Worth;
   private readonly prices: Record<string, number>;
   /** How much price changes alone have changed the service's worth, in USD with 18 decimals. */
-  private moved = 0n;
+  private priceGains = 0n;
   private pricesMoved = false;
   /** Confirmed funds in blocks that a reorg replaced. */
   private readonly exposed: Exposed[] = [];
@@ -84,10 +84,10 @@ class Run {
   /** The highest cost so far of the gas of each transaction, in USD with 18 decimals. */
   private readonly gas = new Map<Hex, bigint>();
 
-  constructor(world: SequenceWorld, began: Worth) {
+  constructor(world: SequenceWorld, startWorth: Worth) {
     this.world = world;
     this.books = openBooks(world);
-    this.began = began;
+    this.startWorth = startWorth;
     this.prices = Object.fromEntries(Object.entries(START_PRICES).map(([id, usd]) => [id, Number(usd)]));
   }
 
@@ -105,25 +105,25 @@ class Run {
   /** Checks what must be true at every moment, even while work is in progress. */
   private async checkAlways(action: Action): Promise<void> {
     const { world } = this;
-    await this.note();
+    await this.recordValues();
     const exposed = this.exposedOrders();
-    const found = [
+    const problems = [
       ...(await violatedInvariants(world.pool)),
       ...(await this.books.overpaid(await readFacts(world), exposed)),
       // The service cannot know what a node hides until it reads the blocks again.
       ...(world.hidesLogs() ? [] : await secondDeposits(world, exposed)),
     ];
-    if (found.length > 0) throw new Violation(`after ${action.kind}:\n  ${found.join("\n  ")}`);
+    if (problems.length > 0) throw new Violation(`after ${action.kind}:\n  ${problems.join("\n  ")}`);
   }
 
   /** Orders that lost a confirmed deposit in a reorg. */
   private exposedOrders(): ReadonlySet<string> {
-    return new Set(this.exposed.filter((one) => !isOnChain(one)).map(({ orderId }) => orderId ?? ""));
+    return new Set(this.exposed.filter((funds) => !isOnChain(funds)).map(({ orderId }) => orderId ?? ""));
   }
 
   /** Records values at the prices at which funds moved. */
-  private async note(): Promise<void> {
-    this.books.note(await readFacts(this.world));
+  private async recordValues(): Promise<void> {
+    this.books.record(await readFacts(this.world));
     for (const [hash, usd] of gasByTransaction(this.world))
       if (usd > (this.gas.get(hash) ?? 0n)) this.gas.set(hash, usd);
   }
@@ -136,17 +136,17 @@ class Run {
     const price = Math.round((this.prices[id] ?? 1) * (100 + percent) * 100) / 10_000;
     this.prices[id] = price;
     this.world.prices.set(id, price.toFixed(4));
-    this.moved += (await solverWorth(this.world)).total - before.total;
+    this.priceGains += (await solverWorth(this.world)).total - before.total;
     this.pricesMoved = true;
     return "done";
   }
 
   async check(when: string): Promise<void> {
     const { world } = this;
-    await this.note();
+    await this.recordValues();
     const facts = await readFacts(world);
-    const lost = this.lost(facts);
-    const found = [
+    const lost = this.lostFunds(facts);
+    const problems = [
       ...(await brokenRules(world)),
       ...(await missedDeposits(world)),
       ...(await misassignedSweeps(world)),
@@ -155,25 +155,27 @@ class Run {
       ...this.beyondDailyLimit(facts, lost),
       ...(await this.losses(facts, lost)),
     ];
-    if (found.length > 0) throw new Violation(`${when}:\n  ${found.join("\n  ")}`);
+    if (problems.length > 0) throw new Violation(`${when}:\n  ${problems.join("\n  ")}`);
   }
 
   /**
    * Exposed funds that reorgs removed permanently. If a deposit was made again and settled, in any
    * transaction, it covers the payment for the first one.
    */
-  private lost({ settled }: Facts): readonly Exposed[] {
-    const taken = new Set<OnChainDeposit>();
-    return this.exposed.filter((one) => {
-      if (isOnChain(one)) return false;
-      const again = settled.find(({ deposit }) => !taken.has(deposit) && isAgain(one, deposit));
-      if (again !== undefined) taken.add(again.deposit);
-      return again === undefined;
+  private lostFunds({ settled }: Facts): readonly Exposed[] {
+    const usedDeposits = new Set<OnChainDeposit>();
+    return this.exposed.filter((funds) => {
+      if (isOnChain(funds)) return false;
+      const repeated = settled.find(
+        ({ deposit }) => !usedDeposits.has(deposit) && isRepeated(funds, deposit),
+      );
+      if (repeated !== undefined) usedDeposits.add(repeated.deposit);
+      return repeated === undefined;
     });
   }
 
   /** Refunds that no oracle attests, except refunds of deposits that a reorg removed. */
-  private unrepaid(
+  private unrepaidRefunds(
     { payments, presented, settled }: Facts,
     lost: readonly Exposed[],
   ): readonly OnChainPayment[] {
@@ -184,12 +186,12 @@ class Run {
         !isOfLost(payment) &&
         payment.chain.chain.id === payment.terms.origin.chainId &&
         !isToRecipient(payment) &&
-        settled.every((one) => one.payment !== payment),
+        settled.every((entry) => entry.payment !== payment),
     );
   }
 
   private beyondDailyLimit(facts: Facts, lost: readonly Exposed[]): string[] {
-    const unrepaid = this.unrepaid(facts, lost);
+    const unrepaid = this.unrepaidRefunds(facts, lost);
     return unrepaid.flatMap((last) => {
       const day = unrepaid.filter(
         ({ timestamp }) => timestamp <= last.timestamp && timestamp > last.timestamp - DAY_SECONDS,
@@ -202,7 +204,7 @@ class Run {
   }
 
   private async losses(facts: Facts, lost: readonly Exposed[]): Promise<string[]> {
-    const { world, began, moved } = this;
+    const { world, startWorth: began, priceGains: moved } = this;
     const { settled } = facts;
     const now = await solverWorth(world);
     const gas = [...gasByTransaction(world).keys()].reduce(
@@ -221,7 +223,7 @@ class Run {
       : 0n;
     const reorged = lost.reduce((sum, { usd }) => sum + usd, 0n);
     const overrun = overrunUsd(world);
-    const unrepaid = this.unrepaid(facts, lost).reduce(
+    const unrepaid = this.unrepaidRefunds(facts, lost).reduce(
       (sum, payment) => sum + this.books.paidUsd(payment),
       0n,
     );
@@ -229,7 +231,7 @@ class Run {
     if (now.total >= minTotal) return [];
     return [
       ...facts.payments
-        .filter((payment) => settled.every((one) => one.payment !== payment))
+        .filter((payment) => settled.every((entry) => entry.payment !== payment))
         .map(
           (payment) =>
             `never repaid: ${isToRecipient(payment) ? "fill" : "refund"} of ${payment.terms.requestId} on ${payment.chain.chain.name}, ` +

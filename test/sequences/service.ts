@@ -71,10 +71,10 @@ export interface Service extends WorkerSide {
   close(): void;
 }
 
-export function startService(around: Surroundings, configuration: Configuration): Service {
-  const { pool, clock, events, prices, bytes32, reportFault, signer } = around;
+export function startService(surroundings: Surroundings, configuration: Configuration): Service {
+  const { pool, clock, events, prices, bytes32, reportFault, signer } = surroundings;
   const sql = sqlOn(pool);
-  const all = around.nodes.map(({ chain, connect }): WatchedChain => {
+  const watchedChains = surroundings.nodes.map(({ chain, connect }): WatchedChain => {
     const heads = steppedHeads();
     const connection = {
       ...connect(() => heads.latest),
@@ -94,7 +94,7 @@ export function startService(around: Surroundings, configuration: Configuration)
     });
     return { chain, connection, pulse, users: accountsOn(chain, connection) };
   });
-  const home = around.nodes[0]?.chain;
+  const home = surroundings.nodes[0]?.chain;
   if (home === undefined) throw new Error("invariant violated: a service without a chain");
   const services: WorkerServices = {
     clock,
@@ -105,8 +105,8 @@ export function startService(around: Surroundings, configuration: Configuration)
     executor: signer(configuration.executor),
     depositAddressOperator: signer(configuration.operator),
     ...noPools,
-    ...(around.liquidity !== undefined && { liquidity: around.liquidity }),
-    chains: createChainDirectory(all),
+    ...(surroundings.liquidity !== undefined && { liquidity: surroundings.liquidity }),
+    chains: createChainDirectory(watchedChains),
     uow: postgresUnitOfWork(pool, events),
     reads: postgresReads(sql),
     balances: balanceReads(sql),
@@ -145,13 +145,13 @@ export function startService(around: Surroundings, configuration: Configuration)
     timings: { estimateSeconds: () => 1 },
     signOrder: async (order: Order) => ({ personal: orderIdOf(order), typed: orderIdOf(order) }),
   };
-  const connected = new Map(all.map((one) => [one.chain.id, one]));
+  const connected = new Map(watchedChains.map((watched) => [watched.chain.id, watched]));
   return {
-    ...workerSide(services, connected, around),
+    ...workerSide(services, connected, surroundings),
     connected,
     quoting,
     close: () => {
-      for (const { pulse } of all) pulse.close();
+      for (const { pulse } of watchedChains) pulse.close();
     },
   };
 }
@@ -171,7 +171,10 @@ export function workerSide(
     services,
     connected,
     addressWatches: new Map(
-      [...connected].map(([chainId, one]) => [chainId, createAddressWatch(addressWork, one)]),
+      [...connected].map(([chainId, connectedChain]) => [
+        chainId,
+        createAddressWatch(addressWork, connectedChain),
+      ]),
     ),
   };
 }

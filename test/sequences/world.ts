@@ -202,17 +202,17 @@ export interface SequenceHome {
 export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWorld> {
   await home.empty();
   const { pool } = home;
-  let atMs = START_MS;
-  let drawn = 0;
+  let currentMs = START_MS;
+  let drawCount = 0;
   let revision = 0;
-  const clock = { nowMs: () => atMs };
+  const clock = { nowMs: () => currentMs };
   const events = recordedEvents();
   const prices = adjustablePrices(START_PRICES);
   const faults: unknown[] = [];
   const reportFault = (where: string, error: unknown): void => {
     if (!world.isTroubled() || !isNodeFault(error)) faults.push(new Error(where, { cause: error }));
   };
-  const bytes32 = (): Hex32 => keccakOf(toHex(`random ${++drawn}`));
+  const bytes32 = (): Hex32 => keccakOf(toHex(`random ${++drawCount}`));
 
   const nodes = await home.nodes.start(fund);
   const [chainA, chainB] = nodes;
@@ -221,7 +221,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     { chain: chainB.chain, memory: chainB },
   ];
   const { signer } = home.nodes;
-  const around: Surroundings = {
+  const surroundings: Surroundings = {
     pool,
     clock,
     events,
@@ -234,7 +234,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
   };
   let troubledRounds = 0;
   let configuration = FIRST_CONFIGURATION;
-  let service = startService(around, configuration);
+  let service = startService(surroundings, configuration);
   let aboutToCrash: CrashingServices | undefined;
   let crashes = 0;
   const revoked = new Set<string>();
@@ -248,19 +248,19 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     }),
   );
   const announce = async ({ chain }: WorldChain): Promise<void> => {
-    const one = service.connected.get(chain.id);
-    const head = await one?.connection.reader.head();
-    if (one === undefined || head === undefined) return;
-    one.connection.heads.announce(head, clock.nowMs());
-    await one.pulse.refresh();
+    const watched = service.connected.get(chain.id);
+    const head = await watched?.connection.reader.head();
+    if (watched === undefined || head === undefined) return;
+    watched.connection.heads.announce(head, clock.nowMs());
+    await watched.pulse.refresh();
   };
   const open = async (): Promise<void> => {
     const { services, connected } = service;
-    for (const one of chains) await announce(one);
-    for (const one of connected.values()) {
-      await checkFactoryAtStart(services, one, events);
-      await openLane(services, one);
-      await loadTrail(services, one);
+    for (const worldChain of chains) await announce(worldChain);
+    for (const watched of connected.values()) {
+      await checkFactoryAtStart(services, watched, events);
+      await openLane(services, watched);
+      await loadTrail(services, watched);
     }
   };
   for (const { id, label, scopes, fundingAddress, rules } of apps)
@@ -305,7 +305,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     if (hasAddresses()) await addressWatches.get(id)?.scan(head.number);
   };
   const hasAddresses = (): boolean => world.quotes.some(({ terms }) => terms.depositAddress !== undefined);
-  interface Waiting {
+  interface WaitingJob {
     readonly job: JobName;
     readonly payload: unknown;
   }
@@ -313,15 +313,18 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
    * One round of a worker.
    * @returns jobs that must run again
    */
-  const work = async (by: WorkerSide, jobs: () => Promise<readonly Waiting[]>): Promise<Waiting[]> => {
-    const { services } = by;
-    for (const one of by.connected.values())
-      await guarded(`watching ${one.chain.name}`, async () => await watch(by, one));
+  const work = async (
+    side: WorkerSide,
+    jobs: () => Promise<readonly WaitingJob[]>,
+  ): Promise<WaitingJob[]> => {
+    const { services } = side;
+    for (const connectedChain of side.connected.values())
+      await guarded(`watching ${connectedChain.chain.name}`, async () => await watch(side, connectedChain));
     const faultsBefore = events.of("reconcile_fault").length;
     await guarded("reconciling", async () => await reconcileRequests(services));
     for (const { error } of events.of("reconcile_fault").slice(faultsBefore))
       await guarded("a part of reconciling", async () => await Promise.reject(error));
-    const again: Waiting[] = [];
+    const jobsToRepeat: WaitingJob[] = [];
     for (const { job, payload } of await jobs()) {
       // If the worker crashes, another worker runs the job.
       let waits = true;
@@ -330,16 +333,19 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
         const progress = await runJob(services, job, payload);
         waits = progress.waitMs > 0;
       });
-      if (waits || aboutToCrash?.hasCrashed() === true) again.push({ job, payload });
+      if (waits || aboutToCrash?.hasCrashed() === true) jobsToRepeat.push({ job, payload });
     }
-    for (const one of by.connected.values())
-      await guarded(`lane of ${one.chain.name}`, async () => await maintainLane(services, one));
-    return again;
+    for (const connectedChain of side.connected.values())
+      await guarded(
+        `lane of ${connectedChain.chain.name}`,
+        async () => await maintainLane(services, connectedChain),
+      );
+    return jobsToRepeat;
   };
   const takeJobs = async (): Promise<readonly { readonly job: JobName; readonly payload: unknown }[]> => {
     const { rows } = await pool.query<{ job_name: JobName; payload: string }>(
-      `with taken as (update outbox set published_at_ms = 1 where published_at_ms is null returning *)
-       select job_name, payload from taken order by id`,
+      `with published as (update outbox set published_at_ms = 1 where published_at_ms is null returning *)
+       select job_name, payload from published order by id`,
     );
     const jobs = [
       ...waiting,
@@ -370,20 +376,20 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     },
     lostSolvers,
     revoked,
-    async setRules(at, rules) {
-      const app = apps[at];
+    async setRules(appIndex, rules) {
+      const app = apps[appIndex];
       if (app === undefined) return;
-      apps[at] = { ...app, rules };
+      apps[appIndex] = { ...app, rules };
       await pool.query("update api_keys set rules = $2 where id = $1", [
         app.id,
         JSON.stringify(rulesToJson(rules)),
       ]);
     },
-    async revoke(at) {
-      const id = apps[at]?.id;
+    async revoke(appIndex) {
+      const id = apps[appIndex]?.id;
       if (id === undefined) return;
       revoked.add(id);
-      await pool.query("update api_keys set revoked_at_ms = $2 where id = $1", [id, atMs]);
+      await pool.query("update api_keys set revoked_at_ms = $2 where id = $1", [id, currentMs]);
     },
     users: USERS,
     apps,
@@ -394,7 +400,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     },
     nowMs: clock.nowMs,
     forward: (ms) => {
-      atMs += ms;
+      currentMs += ms;
     },
     bytes32,
     freshAddress: () => `0x${bytes32().slice(26)}`,
@@ -405,7 +411,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     },
     currencyOf(chainId, address) {
       const { chain } = world.chainOf(chainId);
-      const found = [chain.native, ...chain.tokens].find((one) => one.address === address);
+      const found = [chain.native, ...chain.tokens].find((currency) => currency.address === address);
       if (found === undefined) throw new Error(`no currency ${address}`);
       return found;
     },
@@ -421,27 +427,34 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     },
     async act(workers = 1) {
       revision++;
-      for (const one of chains)
-        await guarded(`announcing ${one.chain.name}`, async () => await announce(one));
+      for (const worldChain of chains)
+        await guarded(`announcing ${worldChain.chain.name}`, async () => await announce(worldChain));
       const crashing = aboutToCrash;
-      const by =
+      const side =
         crashing === undefined
           ? service
           : workerSide(
               crashing,
-              new Map([...service.connected].map(([chainId, one]) => [chainId, crashing.crashingChain(one)])),
-              around,
+              new Map(
+                [...service.connected].map(([chainId, connectedChain]) => [
+                  chainId,
+                  crashing.crashingChain(connectedChain),
+                ]),
+              ),
+              surroundings,
             );
-      let taken: Promise<readonly Waiting[]> | undefined;
-      const jobs = (): Promise<readonly Waiting[]> => (taken ??= takeJobs());
-      const [again] = await Promise.all(Array.from({ length: workers }, async () => await work(by, jobs)));
-      waiting = [...(again ?? []), ...waiting];
+      let takenJobs: Promise<readonly WaitingJob[]> | undefined;
+      const jobs = (): Promise<readonly WaitingJob[]> => (takenJobs ??= takeJobs());
+      const [jobsToRepeat] = await Promise.all(
+        Array.from({ length: workers }, async () => await work(side, jobs)),
+      );
+      waiting = [...(jobsToRepeat ?? []), ...waiting];
       await world.recover();
       aboutToCrash = undefined;
       if (--troubledRounds <= 0) for (const { memory } of chains) memory.node?.rescue();
     },
-    trouble(at, trouble, rounds) {
-      const { node } = chains[at].memory;
+    trouble(chainIndex, trouble, rounds) {
+      const { node } = chains[chainIndex].memory;
       if (node === undefined) return false;
       node.trouble(trouble);
       troubledRounds = rounds;
@@ -456,8 +469,8 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     },
     async mine(blocks) {
       for (let block = 0; block < blocks; block++) {
-        atMs += 2_000;
-        for (const { memory } of chains) await memory.mine(Math.floor(atMs / 1000));
+        currentMs += 2_000;
+        for (const { memory } of chains) await memory.mine(Math.floor(currentMs / 1000));
       }
     },
     async round(blocks = 1) {
@@ -468,8 +481,11 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       await takeJobs();
     },
     scheduleCrash: ({ moment, skipped }) => {
-      let left = skipped;
-      aboutToCrash = crashingServices(service.services, (name) => name.startsWith(moment) && left-- === 0);
+      let remaining = skipped;
+      aboutToCrash = crashingServices(
+        service.services,
+        (name) => name.startsWith(moment) && remaining-- === 0,
+      );
     },
     async recover() {
       if (aboutToCrash?.hasCrashed() !== true) return;
@@ -483,12 +499,12 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       trails.clear();
       service.close();
       configuration = next;
-      service = startService(around, configuration);
+      service = startService(surroundings, configuration);
       await open();
     },
     loseSolver: (solver) => {
       revision++;
-      lostSolvers.set(solver, Math.floor(atMs / 1000));
+      lostSolvers.set(solver, Math.floor(currentMs / 1000));
     },
     reportFault,
     close: () => service.close(),

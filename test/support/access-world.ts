@@ -181,7 +181,7 @@ export interface AccessWorld {
  */
 export async function startAccessWorld(): Promise<AccessWorld> {
   const routes = new Set<string>();
-  const note = (message: unknown): void => {
+  const recordRoutes = (message: unknown): void => {
     const { fastify } = message as { readonly fastify: FastifyInstance };
     fastify.addHook("onRoute", ({ method, url }: RouteOptions) => {
       for (const verb of [method].flat())
@@ -189,11 +189,11 @@ export async function startAccessWorld(): Promise<AccessWorld> {
     });
   };
   // One call creates the server and registers its routes. The framework emits this event in between.
-  diagnostics.subscribe("fastify.initialization", note);
+  diagnostics.subscribe("fastify.initialization", recordRoutes);
   const { app } = await aServer(accessServices, {
     metrics: { token: "the-token-of-the-metrics-of-this-test" },
   });
-  diagnostics.unsubscribe("fastify.initialization", note);
+  diagnostics.unsubscribe("fastify.initialization", recordRoutes);
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
   return { app, url: `ws://127.0.0.1:${port}`, routes };
@@ -265,7 +265,7 @@ const accessServices: Partial<RouteFakes> = {
     resume: async () => undefined,
   },
   reindexAddress: async () => ({
-    message: "Nothing lies there",
+    message: "No funds found",
     triggeredCurrencies: [],
     checkedCurrencies: 0,
     failedCurrencies: 0,

@@ -17,7 +17,7 @@ export interface AggregatorServer {
   close(): Promise<void>;
 }
 
-export const aggregatorKey = "a key that nobody guesses";
+export const aggregatorKey = "the-key-of-the-test-aggregator";
 export const settler: Address = `0x${"57".repeat(20)}`;
 
 const address = /^0x[0-9a-fA-F]{40}$/;

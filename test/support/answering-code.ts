@@ -13,13 +13,13 @@ export function answeringCode(answers: Readonly<Record<Hex, Hex>>): Hex {
   for (const [selector, answer] of entries) {
     const at = headBytes + bodies.length / 2;
     jumps += `8063${selector.slice(2)}1461${hex(at, 2)}57`;
-    bodies += `5b${stored(answer.slice(2))}61${hex((answer.length - 2) / 2, 2)}5ff3`;
+    bodies += `5b${storeCode(answer.slice(2))}61${hex((answer.length - 2) / 2, 2)}5ff3`;
   }
   return `0x5f3560e01c${"5b"}${jumps}5f5ffd${"5b5b"}${bodies}`;
 }
 
 /** Code that stores bytes from the start of memory on, word by word. */
-function stored(bytes: string): string {
+function storeCode(bytes: string): string {
   let code = "";
   for (let at = 0; at < bytes.length; at += 64)
     code += `7f${bytes.slice(at, at + 64).padEnd(64, "0")}61${hex(at / 2, 2)}52`;

@@ -12,7 +12,7 @@ import { openNonEvmLane } from "../../apps/api/src/payments/non-evm/open-lane.ts
 import { trackNonEvm } from "../../apps/api/src/payments/non-evm/track-payments.ts";
 import { startAddressWorld, type AddressWorld } from "./address-world.ts";
 import { anAttestationChain, anOwner, utxoOf, type Owner } from "./bitcoin-world.ts";
-import type { Agreed, Ask } from "./engine-world.ts";
+import type { QuotedRequest, QuoteOverrides } from "./engine-world.ts";
 import { nonEvmProfile } from "./non-evm-world.ts";
 
 export const CONFIRMATIONS = 3;
@@ -34,9 +34,11 @@ export interface BitcoinAddressWorld extends AddressWorld {
   /**
    * Requests a quote of 200,000 satoshis to USDC on the second chain, which is paid to a deposit address.
    */
-  bitcoinAddress(ask?: Ask): Promise<Agreed & { readonly address: string; readonly bytes: Hex }>;
+  bitcoinAddress(
+    overrides?: QuoteOverrides,
+  ): Promise<QuotedRequest & { readonly address: string; readonly bytes: Hex }>;
   /** Does what a worker does at a new block of Bitcoin and of the EVM chains. */
-  bitcoinRound(blocks?: number, by?: WorkerServices): Promise<void>;
+  bitcoinRound(blocks?: number, processServices?: WorkerServices): Promise<void>;
   /** Mines one block per round until the request has this status. @throws after 40 rounds */
   untilStatus(requestId: RequestId, status: string): Promise<void>;
 }
@@ -53,9 +55,9 @@ export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
   const root = HDKey.fromMasterSeed(Buffer.from("deposit addresses of bitcoin".padEnd(32)), VERSIONS);
   const { publicExtendedKey, privateExtendedKey } = root.derive("m/84'/1'/0'");
   const native = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
-  const plain = nonEvmProfile(8_001, "bitcoin", "bvm", native);
+  const profile = nonEvmProfile(8_001, "bitcoin", "bvm", native);
   const btc: Currency = {
-    ...plain.native,
+    ...profile.native,
     id: "btc",
     symbol: "BTC",
     decimals: 8,
@@ -63,7 +65,7 @@ export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
     priceId: "bitcoin",
   };
   const chain: NonEvmChain = {
-    ...plain,
+    ...profile,
     native: btc,
     depository: depository.bytes,
     confirmations: CONFIRMATIONS,
@@ -87,7 +89,7 @@ export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
   });
   if (users === undefined) throw new Error("the chain has no explorer");
   const paymentCost = await connection.paymentCost(native, undefined);
-  const end: TransferChain = {
+  const connected: TransferChain = {
     chain,
     connection,
     pulse: {
@@ -98,26 +100,27 @@ export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
     },
     users: { balance: users.balance, deposit: users.deposit },
   };
-  Object.assign(services, { chains: createChainDirectory(services.chains.evmChains, [end]) });
-  await openNonEvmLane(services, end);
-  await readArrivals(services, end, undefined);
+  Object.assign(services, { chains: createChainDirectory(services.chains.evmChains, [connected]) });
+  await openNonEvmLane(services, connected);
+  await readArrivals(services, connected, undefined);
 
-  const endOf = (by: WorkerServices): TransferChain => by.chains.nonEvm(chain.id) ?? end;
+  const connectedOf = (processServices: WorkerServices): TransferChain =>
+    processServices.chains.nonEvm(chain.id) ?? connected;
   const stop = world.stop.bind(world);
   const bitcoinWorld: BitcoinAddressWorld = Object.assign(world, {
     bitcoin: {
-      end,
+      end: connected,
       controls: node.controls,
       depository,
       solver,
       async held(address: string) {
-        const listed = (await (await fetch(`${node.esploraUrl}/address/${address}/utxo`)).json()) as {
+        const outputs = (await (await fetch(`${node.esploraUrl}/address/${address}/utxo`)).json()) as {
           value: number;
         }[];
-        return listed.reduce((sum, { value }) => sum + BigInt(value), 0n);
+        return outputs.reduce((sum, { value }) => sum + BigInt(value), 0n);
       },
     },
-    async bitcoinAddress(ask: Ask = {}) {
+    async bitcoinAddress(overrides: QuoteOverrides = {}) {
       const input = {
         user: anOwner().address,
         refundTo: anOwner().address,
@@ -126,24 +129,28 @@ export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
         originCurrency: formatAddress(chain, native),
         amount: "200000",
         useDepositAddress: true,
-        ...ask,
+        ...overrides,
       };
-      const agreed = await world.quote(input, undefined, { chains: services.chains });
-      const address = agreed.answer.steps[0]?.depositAddress ?? "";
-      return { ...agreed, address, bytes: parseAccount(chain, address, "address") };
+      const quoted = await world.quote(input, undefined, { chains: services.chains });
+      const address = quoted.answer.steps[0]?.depositAddress ?? "";
+      return { ...quoted, address, bytes: parseAccount(chain, address, "address") };
     },
-    async bitcoinRound(blocks = 1, by: WorkerServices = services) {
+    async bitcoinRound(blocks = 1, processServices: WorkerServices = services) {
       for (let n = 0; n < blocks; n++) {
         await node.controls.mine(1);
-        await readArrivals(by, endOf(by), await by.reads.nonEvmCursor(chain.id));
-        await trackNonEvm(by, endOf(by));
-        await createAddressWatch(world.watching(by), endOf(by)).scan(0n);
+        await readArrivals(
+          processServices,
+          connectedOf(processServices),
+          await processServices.reads.nonEvmCursor(chain.id),
+        );
+        await trackNonEvm(processServices, connectedOf(processServices));
+        await createAddressWatch(world.watching(processServices), connectedOf(processServices)).scan(0n);
         clock.forward(2_000);
-        await world.work(by);
+        await world.work(processServices);
       }
       await world.destination.mine();
-      await world.watch(world.destination, by);
-      await world.maintainLaneOf(world.destination, by);
+      await world.watch(world.destination, processServices);
+      await world.maintainLaneOf(world.destination, processServices);
     },
     async untilStatus(requestId: RequestId, status: string) {
       for (let n = 0; n < 40; n++) {

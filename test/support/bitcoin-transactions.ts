@@ -27,28 +27,28 @@ export function aParty(seed: number): Party {
 
 export const user = aParty(1);
 export const depository = aParty(2);
-export const other = aParty(3);
+export const stranger = aParty(3);
 export const recipient = aParty(4);
 export const solver = aParty(5);
 
 export const orderId: Hex32 = `0x${"ab".repeat(32)}`;
-export const otherId: Hex32 = `0x${"cd".repeat(32)}`;
+export const otherOrderId: Hex32 = `0x${"cd".repeat(32)}`;
 
-export interface Made {
+export interface BuiltTransaction {
   readonly transaction: BitcoinTransaction;
   readonly spent: readonly BitcoinOutput[];
 }
 
-export const pay = ({ script }: Party, amount: bigint): BitcoinOutput => ({ script, amount });
+export const outputTo = ({ script }: Party, amount: bigint): BitcoinOutput => ({ script, amount });
 
 /** An output that carries text, pushed with the shortest opcode. */
-export const carry = (text: string): BitcoinOutput => ({
+export const textOutput = (text: string): BitcoinOutput => ({
   amount: 0n,
   script: hexOf(Script.encode(["RETURN", new TextEncoder().encode(text)])),
 });
 
 /** An output that carries text, pushed with a longer length field than necessary. */
-export function carryLong(text: string, lengthBytes: 1 | 2 | 4): BitcoinOutput {
+export function longTextOutput(text: string, lengthBytes: 1 | 2 | 4): BitcoinOutput {
   const data = Buffer.from(text);
   const length = Buffer.alloc(4);
   length.writeUInt32LE(data.length);
@@ -60,8 +60,11 @@ export function carryLong(text: string, lengthBytes: 1 | 2 | 4): BitcoinOutput {
 }
 
 /** A transaction that spends these outputs. Each comes from a separate earlier transaction. */
-export function aTransaction(spent: readonly BitcoinOutput[], outputs: readonly BitcoinOutput[]): Made {
-  return { transaction: read(unsigned(spent, outputs)), spent };
+export function aTransaction(
+  spent: readonly BitcoinOutput[],
+  outputs: readonly BitcoinOutput[],
+): BuiltTransaction {
+  return { transaction: readTransaction(unsigned(spent, outputs)), spent };
 }
 
 export function aPsbt(spent: readonly BitcoinOutput[], outputs: readonly BitcoinOutput[]): `0x${string}` {
@@ -69,11 +72,14 @@ export function aPsbt(spent: readonly BitcoinOutput[], outputs: readonly Bitcoin
 }
 
 /** The earlier transaction whose first output is this one. */
-export function sourceOf(output: BitcoinOutput, at: number): BitcoinTransaction & { readonly hex: string } {
+export function sourceOf(
+  output: BitcoinOutput,
+  index: number,
+): BitcoinTransaction & { readonly hex: string } {
   const tx = new Transaction({ allowUnknownOutputs: true, allowUnknownInputs: true });
-  tx.addInput({ txid: "ee".repeat(32), index: at });
+  tx.addInput({ txid: "ee".repeat(32), index });
   tx.addOutput({ script: bytesIn(output.script) ?? new Uint8Array(), amount: output.amount });
-  return { ...read(tx), hex: hexOf(tx.unsignedTx) };
+  return { ...readTransaction(tx), hex: hexOf(tx.unsignedTx) };
 }
 
 export function unsigned(
@@ -86,13 +92,13 @@ export function unsigned(
     allowUnknownInputs: true,
     disableScriptCheck: true,
   });
-  spent.forEach((output, at) => tx.addInput({ txid: sourceOf(output, at).txid, index: 0, sequence }));
+  spent.forEach((output, index) => tx.addInput({ txid: sourceOf(output, index).txid, index: 0, sequence }));
   for (const { script, amount } of outputs)
     tx.addOutput({ script: bytesIn(script) ?? new Uint8Array(), amount });
   return tx;
 }
 
-export function read(tx: Transaction): BitcoinTransaction {
+export function readTransaction(tx: Transaction): BitcoinTransaction {
   const transaction = readRawTransaction(tx.unsignedTx);
   if (transaction === undefined) throw new Error("no transaction");
   return transaction;

@@ -58,22 +58,23 @@ export function spend(
   }: { fee?: bigint; change?: Owner | undefined; signed?: boolean } = {},
 ): Transaction {
   const tx = new Transaction({ allowUnknownOutputs: true });
-  let left = -fee;
+  let changeAmount = -fee;
   for (const { txid, vout, amount, owner } of utxos) {
     tx.addInput({ txid, index: vout, sequence: 0xfffffffd, witnessUtxo: { script: owner.script, amount } });
-    left += amount;
+    changeAmount += amount;
   }
   for (const output of outputs) {
     if ("text" in output)
       tx.addOutput({ script: Script.encode(["RETURN", new TextEncoder().encode(output.text)]), amount: 0n });
     else {
-      left -= output.amount;
+      changeAmount -= output.amount;
       if ("script" in output) tx.addOutput(output);
       else if (typeof output.to === "string") tx.addOutputAddress(output.to, output.amount, REGTEST);
       else tx.addOutput({ script: output.to.script, amount: output.amount });
     }
   }
-  if (left > 600n && change !== undefined) tx.addOutput({ script: change.script, amount: left });
+  if (changeAmount > 600n && change !== undefined)
+    tx.addOutput({ script: change.script, amount: changeAmount });
   if (!signed) return tx;
   for (const key of new Set(utxos.map(({ owner }) => owner.key))) tx.sign(key);
   tx.finalize();

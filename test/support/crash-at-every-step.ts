@@ -1,19 +1,19 @@
 import type { RequestId } from "@causeway/domain";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { isCrash, crashingServices } from "../fakes/crashing-services.ts";
-import type { Agreed } from "./engine-world.ts";
+import type { QuotedRequest } from "./engine-world.ts";
 
 /** What a process does in a crash test, and what must be true afterwards. */
-export interface CrashTest<A extends { readonly requestId: RequestId } = Agreed> {
+export interface CrashTest<A extends { readonly requestId: RequestId } = QuotedRequest> {
   /** Prepares the world before the process starts. */
   readonly prepare: () => Promise<A>;
   /** Runs the process until it crashes or finishes. */
-  readonly run: (by: WorkerServices, agreed: A) => Promise<void>;
+  readonly run: (processServices: WorkerServices, quoted: A) => Promise<void>;
   /**
    * Checks the outcome after another process took over and the request is final. `moment` is where the first
    * process crashed.
    */
-  readonly verify: (agreed: A, moment: string) => Promise<void>;
+  readonly verify: (quoted: A, moment: string) => Promise<void>;
 }
 
 /**
@@ -21,7 +21,7 @@ export interface CrashTest<A extends { readonly requestId: RequestId } = Agreed>
  * After each crash, other processes continue until the request is final.
  * @returns the moments of the crashes, in order
  */
-export async function crashAtEveryStep<A extends { readonly requestId: RequestId } = Agreed>(
+export async function crashAtEveryStep<A extends { readonly requestId: RequestId } = QuotedRequest>(
   world: {
     readonly services: WorkerServices;
     readonly untilFinal: (requestId: RequestId) => Promise<unknown>;
@@ -30,16 +30,16 @@ export async function crashAtEveryStep<A extends { readonly requestId: RequestId
 ): Promise<readonly string[]> {
   const crashes: string[] = [];
   for (let crashAt = 0; ; crashAt++) {
-    const agreed = await crashTest.prepare();
+    const quoted = await crashTest.prepare();
     const crashing = crashingServices(world.services, crashAt);
     try {
-      await crashTest.run(crashing, agreed);
+      await crashTest.run(crashing, quoted);
     } catch (error) {
       if (!crashing.hasCrashed() || !isCrash(error)) throw error;
     }
     const moment = crashing.moments.at(-1) ?? "before anything";
-    await world.untilFinal(agreed.requestId);
-    await crashTest.verify(agreed, moment);
+    await world.untilFinal(quoted.requestId);
+    await crashTest.verify(quoted, moment);
     if (!crashing.hasCrashed()) return crashes;
     crashes.push(moment);
   }

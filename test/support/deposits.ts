@@ -3,7 +3,7 @@ import { NATIVE_CURRENCY, depositErc20Calldata, depositNativeCalldata } from "@c
 import type { Address, Hex, TxHash } from "@causeway/domain";
 import type { LocalAccount } from "@causeway/localnet";
 import { encodeFunctionData } from "viem";
-import type { Agreed } from "./engine-world.ts";
+import type { QuotedRequest } from "./engine-world.ts";
 import type { TestChain } from "./test-chain.ts";
 
 /** How a deposit deviates from the one that a quote requests. */
@@ -19,7 +19,7 @@ export interface Deviation {
 export async function deposit(
   chain: TestChain,
   from: LocalAccount,
-  { terms }: Pick<Agreed, "terms">,
+  { terms }: Pick<QuotedRequest, "terms">,
   deviation: Deviation = {},
 ): Promise<TxHash> {
   const { depository } = chain.chain.contracts;

@@ -54,10 +54,10 @@ import { startTestChain, type TestChain } from "./test-chain.ts";
  * The fields of a quote request that a test overrides. By default 100 USDC go from the first chain to the
  * second.
  */
-export type Ask = Partial<QuoteInput>;
+export type QuoteOverrides = Partial<QuoteInput>;
 
 /** A quote, and the terms that were stored for it. */
-export interface Agreed {
+export interface QuotedRequest {
   readonly answer: QuoteAnswer;
   readonly terms: RequestTerms;
   readonly requestId: RequestId;
@@ -67,8 +67,8 @@ export interface Agreed {
 
 /**
  * The whole engine of deposits, fills and refunds on a real database and two real chains. The test advances
- * it step by step, instead of watchers, queues and timers. A method's `by` are the services of the process
- * that acts; default: the world's own services.
+ * it step by step, instead of watchers, queues and timers. A method's `processServices` are those of the
+ * process that acts; default: the world's own services.
  */
 export interface EngineWorld {
   readonly services: WorkerServices;
@@ -89,26 +89,30 @@ export interface EngineWorld {
   anAddress(): Address;
   /**
    * Requests a quote.
-   * @param asker id of the requesting API key, or the key itself, which can then pay
-   * @param instead services that replace the usual ones
+   * @param apiKey id of the requesting API key, or the key itself, which can then pay
+   * @param replacements services that replace the usual ones
    */
-  quote(ask?: Ask, asker?: string | QuoteKey, instead?: Partial<QuoteServices>): Promise<Agreed>;
+  quote(
+    overrides?: QuoteOverrides,
+    apiKey?: string | QuoteKey,
+    replacements?: Partial<QuoteServices>,
+  ): Promise<QuotedRequest>;
   /** Sends the steps of a quote to its chain's mempool. Returns the hash of the last step. */
-  pay(agreed: Agreed, from?: LocalAccount): Promise<TxHash>;
+  pay(quoted: QuotedRequest, from?: LocalAccount): Promise<TxHash>;
   /** Does what a watcher of the process does at a new head. */
-  watch(chain: TestChain, by?: WorkerServices): Promise<readonly BlockRef[]>;
+  watch(chain: TestChain, processServices?: WorkerServices): Promise<readonly BlockRef[]>;
   /**
    * Runs every job that was queued since the last call, once. If the process crashes during a job, the
    * remaining jobs are lost.
    */
-  work(by?: WorkerServices): Promise<void>;
+  work(processServices?: WorkerServices): Promise<void>;
   /** Does what a watcher does for its lane on a timer. */
-  maintainLaneOf(chain: TestChain, by?: WorkerServices): Promise<void>;
+  maintainLaneOf(chain: TestChain, processServices?: WorkerServices): Promise<void>;
   /**
    * Runs one round: new blocks on both chains, watchers, reconciling, jobs and lanes.
    * @param blocks mined per chain, default 1
    */
-  round(by?: WorkerServices, blocks?: number): Promise<void>;
+  round(processServices?: WorkerServices, blocks?: number): Promise<void>;
   /**
    * Runs rounds until the request is final, and moves the clock forward by `stepMs` before each.
    * @throws after 30 rounds
@@ -123,7 +127,7 @@ export interface EngineWorld {
    * The solver's payments for an order on a chain: successful transactions whose input ends with the order
    * id.
    */
-  paymentsOf(agreed: Agreed, chain: TestChain): ReturnType<TestChain["sentBy"]>;
+  paymentsOf(quoted: QuotedRequest, chain: TestChain): ReturnType<TestChain["sentBy"]>;
   stop(): Promise<void>;
 }
 
@@ -151,10 +155,10 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
   const user = localAccount("user", 0);
   const stranger = localAccount("user", 1);
   const solverAddress = solver.address.toLowerCase() as Address;
-  const described = readLocalChains(nodeEnvironment({ portA: await freePort(), portB: await freePort() }));
+  const localChains = readLocalChains(nodeEnvironment({ portA: await freePort(), portB: await freePort() }));
   const [database, ...chains] = await Promise.all([
     options.database ?? createTestDatabase(),
-    ...described.map(
+    ...localChains.map(
       async (chain) =>
         await startTestChain((rpcUrl) => ({ ...chain, ...options.chain, rpcUrl }), chain.id, {
           state: savedState(chain.id),
@@ -225,7 +229,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     }),
   );
   const usdc = (origin.chain.tokens.find(({ id }) => id === "usdc") as { address: Address }).address;
-  let waiting: { job: JobName; payload: unknown }[] = [];
+  let unfinishedJobs: { job: JobName; payload: unknown }[] = [];
 
   const world: EngineWorld = {
     services,
@@ -241,7 +245,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     stranger: { ...stranger, address: stranger.address.toLowerCase() as Address },
     usdc,
     anAddress: () => `0x${randomBytes(20).toString("hex")}`,
-    async quote(ask = {}, asker, instead = {}) {
+    async quote(overrides = {}, apiKey, replacements = {}) {
       const input = {
         user: world.user.address,
         originChainId: origin.chain.id,
@@ -250,13 +254,13 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
         destinationCurrency: usdc,
         amount: "100000000",
         tradeType: "EXACT_INPUT" as const,
-        ...ask,
+        ...overrides,
       };
       // A test may have opened pools since the start.
-      const quoteServices = { ...quoting, liquidity: services.liquidity, ...instead };
-      const answer = await (typeof asker === "object"
-        ? createQuote(quoteServices, input, asker.id, asker)
-        : createQuote(quoteServices, input, asker));
+      const quoteServices = { ...quoting, liquidity: services.liquidity, ...replacements };
+      const answer = await (typeof apiKey === "object"
+        ? createQuote(quoteServices, input, apiKey.id, apiKey)
+        : createQuote(quoteServices, input, apiKey));
       const requestId = answer.requestId as RequestId;
       const since = new Map(
         chains.map(({ chain, connected }) => [chain.id, connected.connection.heads.latest?.number ?? 0n]),
@@ -275,45 +279,50 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
         });
       return hash;
     },
-    async watch(chain, by = services) {
-      const connected = by.chains.get(chain.chain.id);
+    async watch(chain, processServices = services) {
+      const connected = processServices.chains.get(chain.chain.id);
       if (connected === undefined) throw new Error("both chains are in the directory");
       const head = await chain.announce();
-      const trail = await scanChain(by, connected, await loadTrail(by, connected), head);
-      await trackLane(by, connected, trail);
-      await trackSends(by, connected, trail);
-      let last = await followReports(by, connected, trail, undefined);
-      while (last !== undefined) last = await followReports(by, connected, trail, last);
-      await recheckFinalBlocks(by, connected, trail);
+      const trail = await scanChain(
+        processServices,
+        connected,
+        await loadTrail(processServices, connected),
+        head,
+      );
+      await trackLane(processServices, connected, trail);
+      await trackSends(processServices, connected, trail);
+      let last = await followReports(processServices, connected, trail, undefined);
+      while (last !== undefined) last = await followReports(processServices, connected, trail, last);
+      await recheckFinalBlocks(processServices, connected, trail);
       return trail;
     },
-    async work(by = services) {
+    async work(processServices = services) {
       const { rows } = await pool.query<{ job_name: JobName; payload: string }>(
-        `with taken as (update outbox set published_at_ms = 1 where published_at_ms is null returning *)
-         select job_name, payload from taken order by id`,
+        `with published as (update outbox set published_at_ms = 1 where published_at_ms is null returning *)
+         select job_name, payload from published order by id`,
       );
       const jobs = [
-        ...waiting,
+        ...unfinishedJobs,
         ...rows.map((row) => ({ job: row.job_name, payload: JSON.parse(row.payload) as unknown })),
       ];
-      waiting = [];
+      unfinishedJobs = [];
       for (const job of jobs) {
-        const progress = await runJob(by, job.job, job.payload);
-        if (progress.waitMs > 0) waiting.push(job);
+        const progress = await runJob(processServices, job.job, job.payload);
+        if (progress.waitMs > 0) unfinishedJobs.push(job);
       }
     },
-    async maintainLaneOf(chain, by = services) {
-      const connected = by.chains.get(chain.chain.id);
-      if (connected) await maintainLane(by, connected);
+    async maintainLaneOf(chain, processServices = services) {
+      const connected = processServices.chains.get(chain.chain.id);
+      if (connected) await maintainLane(processServices, connected);
     },
-    async round(by = services, blocks = 1) {
+    async round(processServices = services, blocks = 1) {
       for (const chain of [origin, destination]) {
         await chain.mine(blocks);
-        await world.watch(chain, by);
+        await world.watch(chain, processServices);
       }
-      await reconcileRequests(by);
-      await world.work(by);
-      for (const chain of [origin, destination]) await world.maintainLaneOf(chain, by);
+      await reconcileRequests(processServices);
+      await world.work(processServices);
+      for (const chain of [origin, destination]) await world.maintainLaneOf(chain, processServices);
     },
     async untilFinal(requestId, stepMs = 20_000) {
       for (let round = 0; round < 30; round++) {
@@ -346,8 +355,10 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
         "select id from deposits where request_id = $1 order by id",
         [requestId],
       );
-      const found = await Promise.all(rows.map(async ({ id }) => await services.reads.deposit(String(id))));
-      return found.filter((deposit) => deposit !== undefined);
+      const deposits = await Promise.all(
+        rows.map(async ({ id }) => await services.reads.deposit(String(id))),
+      );
+      return deposits.filter((deposit) => deposit !== undefined);
     },
     async paymentsOf({ terms, since }, chain) {
       const sent = await chain.sentBy(solverAddress, since.get(chain.chain.id));

@@ -65,14 +65,14 @@ export interface ExecutionWorld extends EngineWorld {
   execute(
     execution: RequestedExecution,
     caller?: ApiKeyIdentity,
-    by?: WorkerServices,
+    processServices?: WorkerServices,
     lease?: IdempotencyLease,
   ): Promise<RequestId>;
   /** Requests an execution as the app. Returns the outcome, accepted or not. */
   tryExecute(
     execution: RequestedExecution,
     caller?: ApiKeyIdentity,
-    by?: WorkerServices,
+    processServices?: WorkerServices,
     lease?: IdempotencyLease,
   ): ReturnType<typeof executeCalls>;
   /** A call that any account may make and that always succeeds: it mints this many base units of USDC. */
@@ -135,8 +135,8 @@ export async function startExecutionWorld(options: WorldOptions = {}): Promise<E
       },
       requestId: execution.requestId,
     }),
-    tryExecute: async (execution, caller = app, by = services, lease) =>
-      await executeCalls({ ...by, random }, caller, world.body(execution), lease),
+    tryExecute: async (execution, caller = app, processServices = services, lease) =>
+      await executeCalls({ ...processServices, random }, caller, world.body(execution), lease),
     async execute(execution, caller, by, lease) {
       const outcome = await world.tryExecute(execution, caller, by, lease);
       if (outcome.kind !== "accepted") throw new Error(`not accepted: ${JSON.stringify(outcome.failure)}`);
@@ -147,17 +147,17 @@ export async function startExecutionWorld(options: WorldOptions = {}): Promise<E
       data: encodeFunctionData({ abi: mintAbi, args: [to, amount] }),
     }),
     async execution(requestId) {
-      const found = await services.reads.execution(requestId);
-      if (found === undefined) throw new Error(`no execution of ${requestId}`);
-      return found;
+      const record = await services.reads.execution(requestId);
+      if (record === undefined) throw new Error(`no execution of ${requestId}`);
+      return record;
     },
     async book(caller = app) {
       const { rows } = await engine.pool.query<{ account: string; total: bigint }>(
         `select account, sum(amount) as total from ledger_entries where currency = $1 and (wallet = $2 or account = 'fees') group by 1`,
         [usdc, caller.fundingAddress],
       );
-      const of = (account: string): bigint => rows.find((row) => row.account === account)?.total ?? 0n;
-      return { balance: of("balance"), pending: of("pending"), fees: of("fees") };
+      const totalOf = (account: string): bigint => rows.find((row) => row.account === account)?.total ?? 0n;
+      return { balance: totalOf("balance"), pending: totalOf("pending"), fees: totalOf("fees") };
     },
     violatedInvariants: async () => await violatedInvariants(engine.pool),
     async withSmartAccounts({ chain, client }) {

@@ -61,14 +61,14 @@ export interface FamilyOracles {
   /** Asks the first oracle, which has one peer. That peer lies about amounts. */
   askWithLyingPeer(route: string, body: object): Promise<Answer>;
   /**
-   * Asks an oracle whose nodes have these faults. `heard` has the nodes' answers by the number of the
+   * Asks an oracle whose nodes have these faults. `nodeAnswers` has the nodes' answers by the number of the
    * exchange.
    */
-  askThrough(
+  askWithFaults(
     fault: ChooseFault,
     route: string,
     body: unknown,
-  ): Promise<{ readonly answer: Answer; readonly heard: readonly unknown[] }>;
+  ): Promise<{ readonly answer: Answer; readonly nodeAnswers: readonly unknown[] }>;
   close(): Promise<void>;
 }
 
@@ -94,11 +94,11 @@ export async function startFamilyOracles(
     second,
     askWithLyingPeer: async (route, body) =>
       await first.post(route, { ...body, requestPeerSignatures: true }),
-    async askThrough(fault, route, body) {
+    async askWithFaults(fault, route, body) {
       // Opens the chain again, so that no state from an earlier request affects this one.
       await fronted.readAt(fronts.urls);
       fronts.begin(fault);
-      return { answer: await fronted.post(route, body), heard: fronts.answers };
+      return { answer: await fronted.post(route, body), nodeAnswers: fronts.answers };
     },
     close: async () => {
       await Promise.all([first, second, liar, fronted].map(async (oracle) => await oracle.close()));
@@ -107,20 +107,20 @@ export async function startFamilyOracles(
   };
 }
 
-interface Shared extends Pick<FamilyOracles, "world" | "chain" | "home" | "balances" | "recorded"> {
+interface SharedState extends Pick<FamilyOracles, "world" | "chain" | "home" | "balances" | "recorded"> {
   readonly mappings: NonceMappings;
   /** Whether the oracle reports every deposit as one unit larger. */
   readonly lies?: boolean;
 }
 
 async function startOracle(
-  { world, chain, home, balances, recorded, mappings, lies = false }: Shared,
+  { world, chain, home, balances, recorded, mappings, lies = false }: SharedState,
   signer: Signer,
   urls: readonly string[],
   peerUrls: readonly string[] = [],
 ): Promise<FamilyOracle> {
-  const open = async (at: readonly string[]): Promise<EvidenceSource> => {
-    const sources = await evidenceSources([world.chainAt(at)], { nonceMappings: mappings });
+  const open = async (nodeUrls: readonly string[]): Promise<EvidenceSource> => {
+    const sources = await evidenceSources([world.chainAt(nodeUrls)], { nonceMappings: mappings });
     const source = sources.get(chain.name);
     if (source === undefined) throw new Error(`no evidence of ${chain.name}`);
     return source;
@@ -129,10 +129,13 @@ async function startOracle(
   const evidence: EvidenceSource = {
     chain,
     async deposits(transactionId) {
-      const found = await source.deposits(transactionId);
-      if (!lies || found.kind !== "final") return found;
-      const deposits = found.value.deposits.map((deposit) => ({ ...deposit, amount: deposit.amount + 1n }));
-      return { ...found, value: { ...found.value, deposits } };
+      const evidenceFound = await source.deposits(transactionId);
+      if (!lies || evidenceFound.kind !== "final") return evidenceFound;
+      const deposits = evidenceFound.value.deposits.map((deposit) => ({
+        ...deposit,
+        amount: deposit.amount + 1n,
+      }));
+      return { ...evidenceFound, value: { ...evidenceFound.value, deposits } };
     },
     payments: async (...question) => await source.payments(...question),
     withdrawal: async (...question) => await source.withdrawal(...question),
@@ -196,10 +199,10 @@ async function startOracle(
     url,
     signer,
     signatures: () => signatures,
-    async readAt(at) {
-      const before = source;
-      source = await open(at);
-      await before.close();
+    async readAt(nodeUrls) {
+      const previous = source;
+      source = await open(nodeUrls);
+      await previous.close();
     },
     async status() {
       const answer = await fetch(`${url}/status/v1`);

@@ -118,11 +118,18 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 /** Without the headers about length and compression, which belong to only this exchange. */
 function headersOf(request: IncomingMessage, { host }: URL): Record<string, string> {
-  const kept = ["content-type", "accept", "authorization", "x-api-key", "tron-pro-api-key", "api-key"];
+  const forwardedHeaders = [
+    "content-type",
+    "accept",
+    "authorization",
+    "x-api-key",
+    "tron-pro-api-key",
+    "api-key",
+  ];
   return {
     host,
     ...Object.fromEntries(
-      kept.flatMap((name) => {
+      forwardedHeaders.flatMap((name) => {
         const value = request.headers[name];
         return typeof value === "string" ? [[name, value]] : [];
       }),
@@ -163,9 +170,9 @@ export function countFields(json: unknown, keep: readonly string[]): number {
 /** A copy of an answer without its n-th field, in the order in which {@link countFields} counts. */
 export function withoutField(json: unknown, n: number, keep: readonly string[]): unknown {
   const copy: unknown = structuredClone(json);
-  let at = 0;
+  let index = 0;
   visit(copy, keep, (holder, name) => {
-    if (at++ === n) Reflect.deleteProperty(holder, name);
+    if (index++ === n) Reflect.deleteProperty(holder, name);
   });
   return copy;
 }

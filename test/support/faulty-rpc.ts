@@ -103,7 +103,7 @@ export async function startFaultyRpc(options: FaultyRpcOptions): Promise<FaultyR
     }
     if (trouble === "late") await sleep(options.lateMs ?? 1_000, undefined, { ref: false });
     const answers = await Promise.all(calls.map(async (call) => await answerCall(call, trouble, options)));
-    const replies = trouble === "swappedIds" ? swapped(answers) : answers;
+    const replies = trouble === "swappedIds" ? swapIds(answers) : answers;
     const text = JSON.stringify(Array.isArray(document) ? replies : replies[0]);
     response.writeHead(200, { "content-type": "application/json" });
     if (trouble === "hugeBody") response.write(" ".repeat(options.hugeBytes ?? 1024 * 1024));
@@ -142,14 +142,15 @@ async function answerCall(
   options: FaultyRpcOptions,
 ): Promise<Answer> {
   const { upstream, branch } = options;
-  if (trouble === "rpcError") return { ...named(call), error: { code: -32_000, message: "internal error" } };
+  if (trouble === "rpcError")
+    return { ...envelopeOf(call), error: { code: -32_000, message: "internal error" } };
   if (trouble === "otherBranch" && branch === undefined)
     throw new Error("no node of another branch was given");
   const node = trouble === "otherBranch" && branch !== undefined ? branch : upstream;
   const question = await changeQuestion(call, trouble, options);
   const answer = await ask(node, question);
-  if (answer.error !== undefined) return { ...named(call), error: answer.error };
-  return { ...named(call), result: changed(call.method, answer.result ?? null, trouble) };
+  if (answer.error !== undefined) return { ...envelopeOf(call), error: answer.error };
+  return { ...envelopeOf(call), result: applyTrouble(call.method, answer.result ?? null, trouble) };
 }
 
 /** The request as a lagging or faulty node would understand it. */
@@ -158,67 +159,67 @@ async function changeQuestion(
   trouble: RpcTrouble | undefined,
   { upstream, otherTransaction }: FaultyRpcOptions,
 ): Promise<Call> {
-  const [first, ...others] = call.params;
+  const [first, ...otherParams] = call.params;
   if (trouble === "otherReceipt" && call.method === "eth_getTransactionReceipt")
     return { ...call, params: [otherTransaction ?? first] };
   if (trouble === "staleHead" && call.method === "eth_getBlockByNumber" && !String(first).startsWith("0x")) {
     const head = (await ask(upstream, call)).result as Fields | null;
     const number = Number(head?.["number"] ?? 0);
-    return { ...call, params: [`0x${Math.max(0, number - 2).toString(16)}`, ...others] };
+    return { ...call, params: [`0x${Math.max(0, number - 2).toString(16)}`, ...otherParams] };
   }
   return call;
 }
 
-function changed(method: string, result: unknown, trouble: RpcTrouble | undefined): unknown {
+function applyTrouble(method: string, result: unknown, trouble: RpcTrouble | undefined): unknown {
   const change = trouble === undefined ? undefined : changes[trouble];
-  return change?.methods.has(method) === true ? change.to(result) : result;
+  return change?.methods.has(method) === true ? change.apply(result) : result;
 }
 
 interface Change {
   readonly methods: ReadonlySet<string>;
-  to(result: unknown): unknown;
+  apply(result: unknown): unknown;
 }
 
 /** Changes the fields of an answer. A null answer stays null. */
-const ofObject =
+const changeObject =
   (change: (fields: Fields) => Fields) =>
   (result: unknown): unknown =>
     result === null ? null : change(result as Fields);
-const nothing = (): unknown => null;
+const toNull = (): unknown => null;
 
 const blocks: ReadonlySet<string> = new Set(["eth_getBlockByNumber", "eth_getBlockByHash"]);
 const receipts: ReadonlySet<string> = new Set(["eth_getTransactionReceipt"]);
 const transactions: ReadonlySet<string> = new Set(["eth_getTransactionByHash"]);
-const state: ReadonlySet<string> = new Set(["eth_call"]);
+const stateReads: ReadonlySet<string> = new Set(["eth_call"]);
 
 /** The faults that change the answers to certain methods. */
 const changes: Partial<Record<RpcTrouble, Change>> = {
-  wrongBlockHash: { methods: blocks, to: ofObject((block) => ({ ...block, hash: wrongHash })) },
+  wrongBlockHash: { methods: blocks, apply: changeObject((block) => ({ ...block, hash: wrongHash })) },
   orphanReceipt: {
     methods: receipts,
-    to: ofObject((receipt) => withLogs({ ...receipt, blockHash: wrongHash }, moved)),
+    apply: changeObject((receipt) => withLogs({ ...receipt, blockHash: wrongHash }, withWrongBlock)),
   },
-  brokenLogs: { methods: receipts, to: ofObject((receipt) => withLogs(receipt, withoutData)) },
-  nullReceipt: { methods: receipts, to: nothing },
-  nullBlock: { methods: blocks, to: nothing },
-  nullTransaction: { methods: transactions, to: nothing },
-  nullState: { methods: state, to: nothing },
-  emptyState: { methods: state, to: () => "0x" },
-  wrongChainId: { methods: new Set(["eth_chainId"]), to: () => "0x1" },
+  brokenLogs: { methods: receipts, apply: changeObject((receipt) => withLogs(receipt, withoutData)) },
+  nullReceipt: { methods: receipts, apply: toNull },
+  nullBlock: { methods: blocks, apply: toNull },
+  nullTransaction: { methods: transactions, apply: toNull },
+  nullState: { methods: stateReads, apply: toNull },
+  emptyState: { methods: stateReads, apply: () => "0x" },
+  wrongChainId: { methods: new Set(["eth_chainId"]), apply: () => "0x1" },
 };
 
 function withLogs(receipt: Fields, change: (log: Fields) => Fields): Fields {
   return { ...receipt, logs: (receipt["logs"] as Fields[]).map(change) };
 }
 
-const moved = (log: Fields): Fields => ({ ...log, blockHash: wrongHash });
+const withWrongBlock = (log: Fields): Fields => ({ ...log, blockHash: wrongHash });
 const withoutData = (log: Fields): Fields => ({ ...log, data: null });
 
-function named({ id }: Call): Pick<Answer, "jsonrpc" | "id"> {
+function envelopeOf({ id }: Call): Pick<Answer, "jsonrpc" | "id"> {
   return { jsonrpc: "2.0", id };
 }
 
-function swapped(answers: readonly Answer[]): Answer[] {
+function swapIds(answers: readonly Answer[]): Answer[] {
   const ids = answers.map(({ id }) => id).toReversed();
   return answers.map((answer, at) => ({ ...answer, id: ids[at] }));
 }

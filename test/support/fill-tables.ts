@@ -28,28 +28,29 @@ export const SMALL_TABLES: Readonly<Record<string, string>> = {
   webhook_endpoints: "limited per API key",
 };
 
-const of = (...values: readonly string[]): string =>
+const oneOf = (...values: readonly string[]): string =>
   `(array['${values.join("','")}'])[i % ${values.length} + 1]`;
 const rarely = (rare: string, usual: string): string =>
   `case when i % 200 = 7 then ${rare} else ${usual} end`;
-const state = (usual: string, ...open: readonly string[]): string => rarely(of(...open), `'${usual}'`);
+const stateColumn = (usual: string, ...open: readonly string[]): string =>
+  rarely(oneOf(...open), `'${usual}'`);
 const CHAIN = "(array[1, 10, 8453, 42161])[i % 4 + 1]";
 const HASH = "'0x' || md5(i::text) || md5('b' || i)";
 
 /** Columns whose values repeat, by name, or by table and name. */
 const VALUES: Readonly<Record<string, string>> = {
-  account: of("balance", "pending", "owed"),
+  account: oneOf("balance", "pending", "owed"),
   actions: "array['0xab']",
   apart: "false",
   [schema.fastFills.revertedGasUsd.name]: "0",
   canonical: rarely("false", "true"),
   chain_id: CHAIN,
-  chain_name: of("one", "two"),
-  channel: of("slack", "pager"),
-  currency: of("0xe0", "0xc0", "0x00"),
+  chain_name: oneOf("one", "two"),
+  channel: oneOf("slack", "pager"),
+  currency: oneOf("0xe0", "0xc0", "0x00"),
   day: "20000 + i / 100",
   destination_chain_id: CHAIN,
-  endpoint: of("/quote", "/status"),
+  endpoint: oneOf("/quote", "/status"),
   endpoint_id: "'endpoint' || i % 50",
   ended_at_ms: rarely("null", "i"),
   final: rarely("false", "true"),
@@ -57,9 +58,9 @@ const VALUES: Readonly<Record<string, string>> = {
   has_events: "true",
   in_block: "i",
   key_id: "'key' || i % 50",
-  key_name: of("solver", "allocator"),
+  key_name: oneOf("solver", "allocator"),
   kept: rarely("false", "true"),
-  kind: of("bridge", "swap"),
+  kind: oneOf("bridge", "swap"),
   leg_kind: rarely("'refund'", "'fill'"),
   mined_attempt: "0",
   mined_at_ms: "i",
@@ -71,7 +72,7 @@ const VALUES: Readonly<Record<string, string>> = {
   ordinal: "0",
   origin_chain_id: CHAIN,
   outcome: "'paid'",
-  outflow_currency: of("0xe0", "0xc0"),
+  outflow_currency: oneOf("0xe0", "0xc0"),
   published_at_ms: rarely("null", "i"),
   quoted_chain_id: CHAIN,
   request_id: HASH,
@@ -85,36 +86,44 @@ const VALUES: Readonly<Record<string, string>> = {
   wallet: "'0x' || i % 50",
   "app_wallets.wallet": HASH,
   "ledger_entries.movement_id": "i",
-  "app_top_ups.state": state("credited", "seen"),
-  "claims.state": state("paid", "offered", "paying"),
-  "deposit_sweeps.state": state("final", "planned", "sent", "mined"),
+  "app_top_ups.state": stateColumn("credited", "seen"),
+  "claims.state": stateColumn("paid", "offered", "paying"),
+  "deposit_sweeps.state": stateColumn("final", "planned", "sent", "mined"),
   "deposits.disposition": rarely("'refund'", "'accepted'"),
-  "deposits.refund_state": state("none", "sent", "final"),
-  "fast_fills.cover_state": state("none", "due"),
-  "fee_reservations.state": state("paid", "open"),
-  "holds.state": state("released", "active"),
-  "hub_executions.state": state("settled", "attested"),
-  "nonce_mappings.state": state("set", "stored", "signed"),
+  "deposits.refund_state": stateColumn("none", "sent", "final"),
+  "fast_fills.cover_state": stateColumn("none", "due"),
+  "fee_reservations.state": stateColumn("paid", "open"),
+  "holds.state": stateColumn("released", "active"),
+  "hub_executions.state": stateColumn("settled", "attested"),
+  "nonce_mappings.state": stateColumn("set", "stored", "signed"),
   // Each partition gets some rows.
   "request_events.at_ms": "(extract(epoch from now()) * 1000)::bigint + (i % 3 - 1) * 31 * 86400000::bigint",
-  "request_history.status": of("success", "success", "success", "refund"),
-  "requests.front": state("none", "held"),
-  "requests.state": state("filled", "quoted", "depositing", "deposited", "fillable", "filling", "expired"),
-  "settlements.state": state("settled", "due", "attested"),
+  "request_history.status": oneOf("success", "success", "success", "refund"),
+  "requests.front": stateColumn("none", "held"),
+  "requests.state": stateColumn(
+    "filled",
+    "quoted",
+    "depositing",
+    "deposited",
+    "fillable",
+    "filling",
+    "expired",
+  ),
+  "settlements.state": stateColumn("settled", "due", "attested"),
   "slots.sender": "'0xbe'",
-  "slots.state": state("final", "open", "mined"),
-  "webhook_deliveries.state": state("delivered", "waiting"),
+  "slots.state": stateColumn("final", "open", "mined"),
+  "webhook_deliveries.state": stateColumn("delivered", "waiting"),
 };
 
 function valueOf(table: string, column: PgColumn): string {
   const fixed = VALUES[`${table}.${column.name}`] ?? VALUES[column.name];
   const type = column.getSQLType();
   if (fixed !== undefined) return `(${fixed})::${type}`;
-  if (!column.notNull) return `(${rarely(distinct(type), "null")})::${type}`;
-  return `(${distinct(type)})::${type}`;
+  if (!column.notNull) return `(${rarely(distinctValue(type), "null")})::${type}`;
+  return `(${distinctValue(type)})::${type}`;
 }
 
-function distinct(type: string): string {
+function distinctValue(type: string): string {
   if (type === "boolean") return rarely("true", "false");
   if (type.endsWith("[]")) return "'{}'";
   if (type.startsWith("timestamp")) return "now() - i * interval '1 second'";
@@ -158,8 +167,8 @@ async function fill(client: pg.Client, rows: number): Promise<void> {
 }
 
 function growingTables(): PgTable[] {
-  const all: readonly unknown[] = Object.values(schema);
-  return all
+  const exportedValues: readonly unknown[] = Object.values(schema);
+  return exportedValues
     .filter((exported): exported is PgTable => is(exported, PgTable))
     .filter((table) => SMALL_TABLES[getTableConfig(table).name] === undefined);
 }

@@ -26,13 +26,13 @@ import { someAddress, someHash, someTerms } from "./terms.ts";
 export const SIGNED_BYTES: Hex = `0x${"5197ed".repeat(20)}`;
 
 /** A paid request and its ids. */
-export interface Paid {
+export interface PaidRequest {
   readonly terms: RequestTerms;
   readonly depositId: string;
   readonly depositTx: TxHash;
 }
 
-export interface Filled extends Paid {
+export interface FilledRequest extends PaidRequest {
   readonly fillTx: TxHash;
 }
 
@@ -43,16 +43,22 @@ export interface HistoryWorld {
   readonly history: RequestHistory;
   readonly routes: Pick<RouteFakes, "listRequests" | "requestTrace" | "addressFormat">;
   readonly clock: { nowMs(): number; advance(ms: number): void };
-  quoted(change?: Partial<RequestTerms>): Promise<RequestTerms>;
-  happens(terms: RequestTerms, event: RequestEvent, change?: Omit<RequestChange, "state">): Promise<string>;
+  aQuotedRequest(change?: Partial<RequestTerms>): Promise<RequestTerms>;
+  applyEvent(
+    terms: RequestTerms,
+    event: RequestEvent,
+    change?: Omit<RequestChange, "state">,
+  ): Promise<string>;
   /** A request that was quoted, and whose deposit was seen and confirmed. */
-  paid(change?: Partial<RequestTerms>, block?: bigint): Promise<Paid>;
+  aPaidRequest(change?: Partial<RequestTerms>, block?: bigint): Promise<PaidRequest>;
+  /** Adds a deposit for a quote. Its block has this number. */
+  addDeposit(terms: RequestTerms, block: bigint): Promise<PaidRequest>;
   /** Applies a reorg that moved the deposit to this block. */
-  remined(paid: Paid, block: bigint): Promise<Paid>;
+  mineAgain(paid: PaidRequest, block: bigint): Promise<PaidRequest>;
   /** A request that was paid, and whose recipient received `delivered`. */
-  filled(change?: Partial<RequestTerms>, delivered?: bigint, block?: bigint): Promise<Filled>;
+  aFilledRequest(change?: Partial<RequestTerms>, delivered?: bigint, block?: bigint): Promise<FilledRequest>;
   /** A request that was paid and refunded. */
-  refunded(change?: Partial<RequestTerms>): Promise<Paid & { readonly refundTx: TxHash }>;
+  aRefundedRequest(change?: Partial<RequestTerms>): Promise<PaidRequest & { readonly refundTx: TxHash }>;
   stop(): Promise<void>;
 }
 
@@ -75,23 +81,33 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
   const insertQuoted = groupedQuoteInserts(sql);
   const services = { ...noAppBalances, events, clock };
   const history = postgresRequestHistory(sql);
-  const needs = { history, chains: noChains, turns: searchTurns(), reads: postgresReads(sql), enginePolicy };
+  const historyServices = {
+    history,
+    chains: noChains,
+    turns: searchTurns(),
+    reads: postgresReads(sql),
+    enginePolicy,
+  };
 
-  const quoted = async (change: Partial<RequestTerms> = {}): Promise<RequestTerms> => {
+  const aQuotedRequest = async (change: Partial<RequestTerms> = {}): Promise<RequestTerms> => {
     const terms = someTerms({ createdAtMs: clock.nowMs(), ...change });
     await insertQuoted(terms);
-    const { requestId, depositAddress: at } = terms;
-    if (at !== undefined)
-      await uow.run(async (tx) => await tx.depositAddresses.setAddress(requestId, at.address));
+    const { requestId, depositAddress } = terms;
+    if (depositAddress !== undefined)
+      await uow.run(async (tx) => await tx.depositAddresses.setAddress(requestId, depositAddress.address));
     return terms;
   };
-  const happens: HistoryWorld["happens"] = async (terms, event, change) =>
+  const applyEvent: HistoryWorld["applyEvent"] = async (terms, event, change) =>
     await uow.run(async (tx) => {
       const record = await tx.requests.lock(terms.requestId);
       if (record === undefined) throw new Error("invariant violated: request is not stored");
       return (await transition(services, tx, record, event, change, {})).decision.kind;
     });
-  const deposit = async (terms: RequestTerms, block: bigint, depositTx = someHash()): Promise<Paid> => {
+  const deposit = async (
+    terms: RequestTerms,
+    block: bigint,
+    depositTx = someHash(),
+  ): Promise<PaidRequest> => {
     const [stored] = await uow.run(
       async (tx) =>
         await tx.deposits.record(terms.origin.chainId, [
@@ -115,18 +131,20 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     if (stored === undefined) throw new Error("the deposit was already stored");
     return { terms, depositId: stored.id, depositTx };
   };
-  const paid: HistoryWorld["paid"] = async (change, block = 10n) => {
-    const deposited = await deposit(await quoted(change), block);
-    const { terms, depositId, depositTx } = deposited;
-    await happens(
+  const addDeposit: HistoryWorld["addDeposit"] = async (terms, block) => {
+    const deposited = await deposit(terms, block);
+    const { depositId, depositTx } = deposited;
+    await applyEvent(
       terms,
       { kind: "depositSeen", depositId, verdict: { kind: "match" }, confirmed: true, late: false },
       { inTxHashes: [depositTx] },
     );
     return deposited;
   };
-  const pay = async (
-    { terms }: Paid,
+  const aPaidRequest: HistoryWorld["aPaidRequest"] = async (change, block = 10n) =>
+    await addDeposit(await aQuotedRequest(change), block);
+  const payLeg = async (
+    { terms }: PaidRequest,
     leg: "fill" | "refund",
     legId: string,
     amount: bigint,
@@ -198,40 +216,41 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     uow,
     history,
     clock,
-    quoted,
-    happens,
-    paid,
-    remined: async ({ terms, depositTx }, block) => await deposit(terms, block, depositTx),
-    async filled(change, delivered, block) {
-      const paidRequest = await paid(change, block);
+    aQuotedRequest,
+    applyEvent,
+    aPaidRequest,
+    addDeposit,
+    mineAgain: async ({ terms, depositTx }, block) => await deposit(terms, block, depositTx),
+    async aFilledRequest(change, delivered, block) {
+      const paidRequest = await aPaidRequest(change, block);
       const { terms } = paidRequest;
-      await happens(terms, { kind: "fillPlanned" });
-      const { slot, txHash } = await pay(
+      await applyEvent(terms, { kind: "fillPlanned" });
+      const { slot, txHash } = await payLeg(
         paidRequest,
         "fill",
         terms.requestId,
         delivered ?? terms.destination.expectedAmount,
       );
-      await happens(terms, { kind: "fillBroadcast" });
+      await applyEvent(terms, { kind: "fillBroadcast" });
       clock.advance(4_000);
       await mine(slot.id);
-      expect(await happens(terms, { kind: "fillMined" }, { txHashes: [txHash] })).toBe("applied");
+      expect(await applyEvent(terms, { kind: "fillMined" }, { txHashes: [txHash] })).toBe("applied");
       return { ...paidRequest, fillTx: txHash };
     },
-    async refunded(change) {
-      const paidRequest = await paid(change);
+    async aRefundedRequest(change) {
+      const paidRequest = await aPaidRequest(change);
       const { terms, depositId } = paidRequest;
-      await happens(terms, { kind: "fillImpossible", reason: "SLIPPAGE" });
-      const { slot, txHash } = await pay(paidRequest, "refund", depositId, 95n);
+      await applyEvent(terms, { kind: "fillImpossible", reason: "SLIPPAGE" });
+      const { slot, txHash } = await payLeg(paidRequest, "refund", depositId, 95n);
       await mine(slot.id);
-      expect(await happens(terms, { kind: "refundMined", depositId }, { refundTxHashes: [txHash] })).toBe(
+      expect(await applyEvent(terms, { kind: "refundMined", depositId }, { refundTxHashes: [txHash] })).toBe(
         "applied",
       );
       return { ...paidRequest, refundTx: txHash };
     },
     routes: {
-      listRequests: (question, searcher) => listRequests(needs, question, searcher),
-      requestTrace: (requestId) => requestTrace(needs, requestId),
+      listRequests: (question, searcher) => listRequests(historyServices, question, searcher),
+      requestTrace: (requestId) => requestTrace(historyServices, requestId),
       addressFormat: hexAddressFormat,
     },
     stop: async () => {

@@ -1,6 +1,6 @@
 import { judgePayments, type PaymentJudgment } from "@causeway/families/evm";
 import type { Address, Hex } from "@causeway/domain";
-import type { Agreed, EngineWorld } from "./engine-world.ts";
+import type { QuotedRequest, EngineWorld } from "./engine-world.ts";
 
 /**
  * How an oracle judges a transaction as the fill of an order: what each recipient received, or why the
@@ -8,7 +8,7 @@ import type { Agreed, EngineWorld } from "./engine-world.ts";
  */
 export async function judgeFill(
   { destination }: Pick<EngineWorld, "destination">,
-  { terms }: Pick<Agreed, "terms">,
+  { terms }: Pick<QuotedRequest, "terms">,
   hash: Hex,
 ): Promise<PaymentJudgment> {
   const { client, chain: described } = destination;

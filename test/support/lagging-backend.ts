@@ -3,7 +3,7 @@ import type { AskNode, ProviderCall, Reply } from "./provider-proxy.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 const hex = (number: number): string => `0x${number.toString(16)}`;
-const refused = (message: string): Reply => ({ error: { code: -32_000, message } });
+const refusal = (message: string): Reply => ({ error: { code: -32_000, message } });
 
 /** The index of the block parameter of each method that reads state. */
 const stateReads = new Map([
@@ -36,20 +36,21 @@ export async function replyOfLaggingBackend(
   }
   if (method === "eth_getLogs")
     return await logsOf(params[0] as Fields, node, head, { isNewer, isNewerHash });
-  const at = stateReads.get(method);
-  if (at !== undefined) {
-    const block = params[at];
-    const byHash = (block as Fields | undefined)?.["blockHash"];
-    if (isNewer(block)) return refused("header not found");
-    if (byHash !== undefined && (await isNewerHash(byHash))) return refused("header for hash not found");
-    return await node(method, block === "latest" ? params.with(at, hex(head)) : params);
+  const blockIndex = stateReads.get(method);
+  if (blockIndex !== undefined) {
+    const block = params[blockIndex];
+    const blockHash = (block as Fields | undefined)?.["blockHash"];
+    if (isNewer(block)) return refusal("header not found");
+    if (blockHash !== undefined && (await isNewerHash(blockHash)))
+      return refusal("header for hash not found");
+    return await node(method, block === "latest" ? params.with(blockIndex, hex(head)) : params);
   }
   const reply = await node(method, params);
-  const found = fieldsOf(reply);
-  if (method === "eth_getBlockByHash" && isNewer(found?.["number"])) return { result: null };
-  if (method === "eth_getTransactionReceipt" && isNewer(found?.["blockNumber"])) return { result: null };
-  if (method === "eth_getTransactionByHash" && isNewer(found?.["blockNumber"]))
-    return { result: { ...found, blockNumber: null, blockHash: null, transactionIndex: null } };
+  const answer = fieldsOf(reply);
+  if (method === "eth_getBlockByHash" && isNewer(answer?.["number"])) return { result: null };
+  if (method === "eth_getTransactionReceipt" && isNewer(answer?.["blockNumber"])) return { result: null };
+  if (method === "eth_getTransactionByHash" && isNewer(answer?.["blockNumber"]))
+    return { result: { ...answer, blockNumber: null, blockHash: null, transactionIndex: null } };
   return reply;
 }
 
@@ -65,9 +66,9 @@ async function logsOf(
 ): Promise<Reply> {
   if (filter["blockHash"] !== undefined)
     return (await isNewerHash(filter["blockHash"]))
-      ? refused("unknown block")
+      ? refusal("unknown block")
       : await node("eth_getLogs", [filter]);
-  if (isNewer(filter["toBlock"])) return refused("block range extends beyond current head block");
+  if (isNewer(filter["toBlock"])) return refusal("block range extends beyond current head block");
   const toBlock = filter["toBlock"] === "latest" ? hex(head) : filter["toBlock"];
   return await node("eth_getLogs", [{ ...filter, toBlock }]);
 }

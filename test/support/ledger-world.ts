@@ -38,9 +38,9 @@ export interface LedgerWorld {
   readonly prices: AdjustablePrices;
   readonly pool: pg.Pool;
   readonly databaseUrl: string;
-  in<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Credits a wallet without a transfer. Each call makes a new movement. */
-  give(wallet: Address, asset: LedgerAsset, amount: bigint): Promise<void>;
+  credit(wallet: Address, asset: LedgerAsset, amount: bigint): Promise<void>;
   book(wallet: Address): Promise<WalletBook>;
   line(wallet: Address, asset: LedgerAsset): Promise<Omit<BookLine, "asset">>;
   available(wallet: Address, purpose: BalancePurpose): Promise<bigint>;
@@ -84,8 +84,8 @@ export async function startLedgerWorld(): Promise<LedgerWorld> {
     prices,
     pool,
     databaseUrl: database.url,
-    in: (work) => uow.run(work),
-    async give(wallet, asset, amount) {
+    inTransaction: (work) => uow.run(work),
+    async credit(wallet, asset, amount) {
       await uow.run(
         async (tx) =>
           await creditTopUp(services, tx, { wallet, asset, amount, movementKey: `given:${someHash()}` }),
@@ -94,8 +94,8 @@ export async function startLedgerWorld(): Promise<LedgerWorld> {
     book: (wallet) => uow.run(async (tx) => await tx.ledger.lockWallet(wallet, now)),
     async line(wallet, asset) {
       const { lines } = await world.book(wallet);
-      const found = lines.find((line) => line.asset.currency === asset.currency);
-      return { balance: found?.balance ?? 0n, pending: found?.pending ?? 0n, owed: found?.owed ?? 0n };
+      const entry = lines.find((line) => line.asset.currency === asset.currency);
+      return { balance: entry?.balance ?? 0n, pending: entry?.pending ?? 0n, owed: entry?.owed ?? 0n };
     },
     async available(wallet, purpose) {
       return availableFor(purpose, appraise(services, await world.book(wallet)).standing);
@@ -135,7 +135,7 @@ function aCurrency(
 
 /** The invariants of the whole ledger that are violated. Empty if all hold. */
 export async function violatedInvariants(pool: pg.Pool): Promise<string[]> {
-  const laws: Readonly<Record<string, string>> = {
+  const queryByInvariant: Readonly<Record<string, string>> = {
     "every asset sums to zero over all accounts":
       "select chain_id, currency, sum(amount) from ledger_entries group by 1, 2 having sum(amount) <> 0",
     "every movement sums to zero in every asset":
@@ -158,7 +158,7 @@ export async function violatedInvariants(pool: pg.Pool): Promise<string[]> {
       ) s using (wallet, chain_id, currency) where coalesce(l.amount, 0) <> coalesce(s.amount, 0)`,
   };
   const { rows } = await pool.query<{ law: string }>(
-    Object.entries(laws)
+    Object.entries(queryByInvariant)
       .map(([law, query]) => `select '${law}' as law where exists (${query})`)
       .join(" union all "),
   );

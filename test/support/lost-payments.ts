@@ -1,26 +1,26 @@
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { openNonEvmLane } from "../../apps/api/src/payments/non-evm/open-lane.ts";
 import { loseRows } from "./lost-rows.ts";
-import type { AgreedOnNonEvmChains, NonEvmWorld } from "./non-evm-world.ts";
+import type { NonEvmRequest, NonEvmWorld } from "./non-evm-world.ts";
 
 /**
  * A request on non-EVM chains whose fill was sent. A failover then lost the rows of the fill, unless
  * `isLostNow` is false.
  */
-export async function lostFill(
+export async function aLostFill(
   world: NonEvmWorld,
-  by: WorkerServices,
-  isLostNow = true,
-): Promise<AgreedOnNonEvmChains> {
-  const agreed = await world.agree();
-  world.pay(agreed);
+  processServices: WorkerServices,
+  shouldForget = true,
+): Promise<NonEvmRequest> {
+  const request = await world.storeRequest();
+  world.pay(request);
   world.origin.network.mineUntilFinal();
-  await world.watch(world.origin, by);
-  await world.work(by);
-  const slot = await by.reads.slotOfLeg("fill", agreed.requestId);
+  await world.watch(world.origin, processServices);
+  await world.work(processServices);
+  const slot = await processServices.reads.slotOfLeg("fill", request.requestId);
   if (slot === undefined) throw new Error("the fill has no slot");
-  if (isLostNow) await forgetPayments(world);
-  return agreed;
+  if (shouldForget) await forgetPayments(world);
+  return request;
 }
 
 /** Deletes the rows of every open payment, and resets the requests to the state before the payments. */
@@ -43,8 +43,12 @@ export async function forgetPayments({
 }
 
 /** Opens the lanes again, as a process does when it starts, and then runs one round. */
-export async function openAndRound(world: NonEvmWorld, by: WorkerServices): Promise<void> {
+export async function reopenLanesAndRunRound(
+  world: NonEvmWorld,
+  processServices: WorkerServices,
+): Promise<void> {
   world.clock.forward(20_000);
-  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
-  await world.round(by);
+  for (const connected of processServices.chains.nonEvmChains)
+    await openNonEvmLane(processServices, connected);
+  await world.round(processServices);
 }

@@ -49,20 +49,20 @@ import { createPlanFaults } from "../../apps/api/src/payments/plan-faults.ts";
 import { enginePolicy } from "./engine-policy.ts";
 
 /** A fake chain, and the adapter with which the service uses it. */
-export interface NonEvmEnd {
+export interface NonEvmTestChain {
   readonly chain: NonEvmChain;
   readonly network: FakeNonEvmChain;
   readonly connection: PayingConnection;
 }
 
-export interface AgreedOnNonEvmChains {
+export interface NonEvmRequest {
   readonly requestId: RequestId;
   readonly terms: RequestTerms;
 }
 
 /**
  * Deposits, fills and refunds between two fake non-EVM chains. The test advances them step by step. A
- * method's `by` are the services of the process that acts; default: the world's own services.
+ * method's `processServices` are those of the process that acts; default: the world's own services.
  */
 export interface NonEvmWorld {
   readonly services: WorkerServices;
@@ -71,22 +71,22 @@ export interface NonEvmWorld {
   readonly events: RecordedEvents;
   readonly pool: pg.Pool;
   readonly databaseUrl: string;
-  readonly origin: NonEvmEnd;
-  readonly destination: NonEvmEnd;
+  readonly origin: NonEvmTestChain;
+  readonly destination: NonEvmTestChain;
   /** Sets the mapping of a wallet's nonce on the origin chain. */
-  map(wallet: Hex, nonce: bigint, mapped: Omit<MappedNonce, "setAt">): void;
+  setNonceMapping(wallet: Hex, nonce: bigint, mapped: Omit<MappedNonce, "setAt">): void;
   /** Stores a request that pays 95,000 units for a deposit of 100,000. */
-  agree(change?: Partial<RequestTerms>): Promise<AgreedOnNonEvmChains>;
+  storeRequest(change?: Partial<RequestTerms>): Promise<NonEvmRequest>;
   /** Makes the user's deposit, which is pending until the next block. Returns its id. */
-  pay(agreed: AgreedOnNonEvmChains, change?: Partial<Parameters<FakeNonEvmChain["deposit"]>[0]>): Hex;
+  pay(request: NonEvmRequest, change?: Partial<Parameters<FakeNonEvmChain["deposit"]>[0]>): Hex;
   /** Does what a watcher of the process does when its chain changes. */
-  watch(end: NonEvmEnd, by?: WorkerServices): Promise<void>;
+  watch(testChain: NonEvmTestChain, processServices?: WorkerServices): Promise<void>;
   /** Runs every job that was queued since the last call, once. */
-  work(by?: WorkerServices): Promise<void>;
+  work(processServices?: WorkerServices): Promise<void>;
   /** Tracks the pending payments on a chain. */
-  track(end: NonEvmEnd, by?: WorkerServices): Promise<void>;
+  track(testChain: NonEvmTestChain, processServices?: WorkerServices): Promise<void>;
   /** Runs one round: a block on both chains, watchers, reconciling, jobs and payments. */
-  round(by?: WorkerServices): Promise<void>;
+  round(processServices?: WorkerServices): Promise<void>;
   /**
    * Runs rounds until the request is final.
    * @throws after 60 rounds
@@ -96,7 +96,7 @@ export interface NonEvmWorld {
   request(requestId: RequestId): Promise<RequestRecord>;
   depositsAt(txHash: Hex): Promise<readonly DepositRecord[]>;
   /** The ids of the payments with the order's id in canonical blocks. */
-  paymentsOf(agreed: AgreedOnNonEvmChains, end: NonEvmEnd): readonly Hex[];
+  paymentsOf(request: NonEvmRequest, end: NonEvmTestChain): readonly Hex[];
   stop(): Promise<void>;
 }
 
@@ -119,8 +119,8 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
   const clock = adjustableClock();
   const prices = adjustablePrices({ native: "1" });
   const events = recordedEvents();
-  const ends = [options.origin ?? "expiring", options.destination ?? "expiring"].map(
-    (kind, at): NonEvmEnd => {
+  const testChains = [options.origin ?? "expiring", options.destination ?? "expiring"].map(
+    (kind, at): NonEvmTestChain => {
       const native = encodeAddress(
         NON_EVM_FAMILIES[VM_OF[kind]],
         nativeCurrency(NON_EVM_FAMILIES[VM_OF[kind]]),
@@ -136,9 +136,9 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
       return { chain, network, connection };
     },
   );
-  const [origin, destination] = ends;
+  const [origin, destination] = testChains;
   if (origin === undefined || destination === undefined) throw new Error("expected two chains");
-  const connected = ends.map(({ chain, network, connection }): TransferChain => {
+  const connectedChains = testChains.map(({ chain, network, connection }): TransferChain => {
     const pulse = {
       solverBalance: (currency: Hex) => ({ amount: network.balance(currency) }),
       paymentCost: () => network.cost,
@@ -159,7 +159,7 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
     formerSigners: [],
     executor: undefined,
     depositAddressOperator: undefined,
-    chains: createChainDirectory([], connected),
+    chains: createChainDirectory([], connectedChains),
     ...noPools,
     uow: postgresUnitOfWork(pool, events),
     reads: postgresReads(sql),
@@ -188,13 +188,13 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
       claimLifetimeSeconds: 600,
     },
   };
-  for (const transferChain of connected) await openNonEvmLane(services, transferChain);
-  const connectionOf = (by: WorkerServices, { chain }: NonEvmEnd): TransferChain => {
-    const found = by.chains.nonEvm(chain.id);
+  for (const transferChain of connectedChains) await openNonEvmLane(services, transferChain);
+  const connectionOf = (processServices: WorkerServices, { chain }: NonEvmTestChain): TransferChain => {
+    const found = processServices.chains.nonEvm(chain.id);
     if (found === undefined) throw new Error("both chains are in the directory");
     return found;
   };
-  let waiting: { job: JobName; payload: unknown }[] = [];
+  let unfinishedJobs: { job: JobName; payload: unknown }[] = [];
 
   const world: NonEvmWorld = {
     services,
@@ -205,11 +205,11 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
     databaseUrl: database.url,
     origin,
     destination,
-    map(wallet, nonce, mapped) {
+    setNonceMapping(wallet, nonce, mapped) {
       const setAt = BigInt(Math.floor(clock.nowMs() / 1000));
       mappedNonces.set(`${origin.chain.id}:${wallet}:${nonce}`, { ...mapped, setAt });
     },
-    async agree(change = {}) {
+    async storeRequest(change = {}) {
       const terms = someNonEvmTerms(world, change);
       await services.uow.run((tx) => tx.requests.insert(terms, quotedState("bridge")));
       return { requestId: terms.requestId, terms };
@@ -218,35 +218,40 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
       const { currency, amount } = terms.origin;
       return origin.network.deposit({ from: terms.user, currency, amount, id: terms.orderId, ...change });
     },
-    async watch(end, by = services) {
-      const connectedEnd = connectionOf(by, end);
-      await readArrivals(by, connectedEnd, await by.reads.nonEvmCursor(end.chain.id));
-      await attributeLate(by, connectedEnd);
+    async watch(testChain, processServices = services) {
+      const connectedChain = connectionOf(processServices, testChain);
+      await readArrivals(
+        processServices,
+        connectedChain,
+        await processServices.reads.nonEvmCursor(testChain.chain.id),
+      );
+      await attributeLate(processServices, connectedChain);
     },
-    async work(by = services) {
+    async work(processServices = services) {
       const { rows } = await pool.query<{ job_name: JobName; payload: string }>(
-        `with taken as (update outbox set published_at_ms = 1 where published_at_ms is null returning *)
-         select job_name, payload from taken order by id`,
+        `with published as (update outbox set published_at_ms = 1 where published_at_ms is null returning *)
+         select job_name, payload from published order by id`,
       );
       const jobs = [
-        ...waiting,
+        ...unfinishedJobs,
         ...rows.map((row) => ({ job: row.job_name, payload: JSON.parse(row.payload) as unknown })),
       ];
-      waiting = [];
+      unfinishedJobs = [];
       for (const job of jobs) {
-        const progress = await runJob(by, job.job, job.payload);
-        if (progress.waitMs > 0) waiting.push(job);
+        const progress = await runJob(processServices, job.job, job.payload);
+        if (progress.waitMs > 0) unfinishedJobs.push(job);
       }
     },
-    track: async (end, by = services) => await trackNonEvm(by, connectionOf(by, end)),
-    async round(by = services) {
-      for (const end of ends) {
-        end.network.mine();
-        await world.watch(end, by);
+    track: async (testChain, processServices = services) =>
+      await trackNonEvm(processServices, connectionOf(processServices, testChain)),
+    async round(processServices = services) {
+      for (const testChain of testChains) {
+        testChain.network.mine();
+        await world.watch(testChain, processServices);
       }
-      await reconcileRequests(by);
-      await world.work(by);
-      for (const end of ends) await world.track(end, by);
+      await reconcileRequests(processServices);
+      await world.work(processServices);
+      for (const testChain of testChains) await world.track(testChain, processServices);
     },
     async untilFinal(requestId, stepMs = 6_000) {
       for (let round = 0; round < 60; round++) {
@@ -272,8 +277,10 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
         "select id from deposits where tx_hash = $1 order by id",
         [txHash],
       );
-      const found = await Promise.all(rows.map(async ({ id }) => await services.reads.deposit(String(id))));
-      return found.filter((deposit) => deposit !== undefined);
+      const deposits = await Promise.all(
+        rows.map(async ({ id }) => await services.reads.deposit(String(id))),
+      );
+      return deposits.filter((deposit) => deposit !== undefined);
     },
     paymentsOf: ({ terms }, { network }) =>
       network.payments().flatMap(({ id, payment }) => (payment.id === terms.orderId ? [id] : [])),
@@ -301,19 +308,19 @@ export async function addBitcoin(
   const native = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
   const network = new FakeNonEvmChain("outputs", native, new Map([[native, 10n ** 9n]]), () => clock.nowMs());
   network.mineUntilFinal();
-  const plain = nonEvmProfile(8_001, "bitcoin", "bvm", native);
+  const profile = nonEvmProfile(8_001, "bitcoin", "bvm", native);
   const btc: Currency = {
-    ...plain.native,
+    ...profile.native,
     id: "btc",
     symbol: "BTC",
     decimals: 8,
     class: "major",
     priceId: "bitcoin",
   };
-  const end: TransferChain = {
-    chain: { ...plain, native: btc },
+  const connected: TransferChain = {
+    chain: { ...profile, native: btc },
     connection: createFakeConnection(network, {
-      vm: plain.family,
+      vm: profile.family,
       solver: accountOn("outputs"),
       now: () => clock.nowMs(),
     }),
@@ -331,14 +338,14 @@ export async function addBitcoin(
       }),
     },
   };
-  Object.assign(services, { chains: createChainDirectory(services.chains.evmChains, [end]) });
-  await openNonEvmLane(services, end);
+  Object.assign(services, { chains: createChainDirectory(services.chains.evmChains, [connected]) });
+  await openNonEvmLane(services, connected);
   return {
-    end,
+    end: connected,
     network,
     async watch() {
-      await readArrivals(services, end, await services.reads.nonEvmCursor(end.chain.id));
-      await trackNonEvm(services, end);
+      await readArrivals(services, connected, await services.reads.nonEvmCursor(connected.chain.id));
+      await trackNonEvm(services, connected);
     },
   };
 }

@@ -1,5 +1,5 @@
 /** A repeatable generator of numbers in [0, 1) from a seed (mulberry32). */
-export function generator(seed: number): () => number {
+export function seededNumbers(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -13,9 +13,9 @@ export interface OperatorRefund {
 }
 
 /** Runs `operator refund` in this process, on the database of a world. */
-export async function operatorRefund(
+export async function runOperatorRefund(
   { services, pool }: { readonly services: WorkerServices; readonly pool: pg.Pool },
-  ...words: string[]
+  ...args: string[]
 ): Promise<OperatorRefund> {
   let [stdout, stderr] = ["", ""];
   const out = vi
@@ -25,9 +25,9 @@ export async function operatorRefund(
     .spyOn(process.stderr, "write")
     .mockImplementation((text) => ((stderr += String(text)), true));
   try {
-    const code = await runRefund(words, () => ({
+    const code = await runRefund(args, () => ({
       services,
-      find: async (by) => await depositsNamed(sqlOn(pool), by),
+      find: async (criterion) => await depositsNamed(sqlOn(pool), criterion),
       readPriceUsd: async (currency) => await services.prices.usd(currency),
       close: async () => undefined,
     }));

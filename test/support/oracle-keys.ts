@@ -6,15 +6,15 @@ import type { Hex } from "@causeway/domain";
 /** The private key of the n-th account of these tests. */
 export const privateKey = (n: number): Hex => `0x${(n + 1).toString(16).padStart(64, "0")}`;
 
-let inKms: readonly Signer[] | undefined;
+let kmsSigners: readonly Signer[] | undefined;
 
 /**
  * The signer of the n-th oracle. It has a raw key, or after {@link keepKeysInKms} the same key in a key
  * service.
  */
 export function oracleSigner(n: number): Signer {
-  if (inKms === undefined) return rawKeySigner(privateKey(n));
-  const signer = inKms[n];
+  if (kmsSigners === undefined) return rawKeySigner(privateKey(n));
+  const signer = kmsSigners[n];
   if (signer === undefined) throw new Error(`the key service keeps no key of oracle ${n}`);
   return signer;
 }
@@ -29,22 +29,22 @@ export interface KeysInKms {
  * through the AWS SDK.
  */
 export async function keepKeysInKms(count = 3): Promise<KeysInKms> {
-  const before = process.env;
-  process.env = { ...before, AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };
+  const originalEnv = process.env;
+  process.env = { ...originalEnv, AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };
   const kms = await startKms({ region: "eu-west-1" });
   const signers: AwsKmsSigner[] = [];
   for (let n = 0; n < count; n++) {
     const { id: keyId } = kms.importKey(privateKey(n));
     signers.push(await awsKmsSigner({ keyId, region: kms.region, endpoint: kms.url }));
   }
-  inKms = signers;
+  kmsSigners = signers;
   return {
     kms,
     async stop() {
-      inKms = undefined;
+      kmsSigners = undefined;
       for (const signer of signers) signer.close();
       await kms.stop();
-      process.env = before;
+      process.env = originalEnv;
     },
   };
 }

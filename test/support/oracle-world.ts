@@ -91,7 +91,7 @@ export class FakeChain implements EvidenceSource {
   }
 
   /** Adds a transaction with these `transfers`: recipient, currency and amount. */
-  paid(
+  addPayment(
     transactionId: string,
     transfers: readonly (readonly [string, string, bigint])[],
     timestamp = 2_000n,
@@ -113,7 +113,11 @@ export class FakeChain implements EvidenceSource {
     );
   }
 
-  deposited(transactionId: string, deposits: readonly Partial<DepositEvidence>[], timestamp = 1_000n): void {
+  addDeposits(
+    transactionId: string,
+    deposits: readonly Partial<DepositEvidence>[],
+    timestamp = 1_000n,
+  ): void {
     this.depositsOf.set(transactionId, {
       kind: "final",
       value: {
@@ -414,7 +418,7 @@ export function orderIdFor(order: AttestedOrder): Hex32 {
   return orderIdOf(orderFromJson(order));
 }
 
-export async function signedBy(signer: Signer, order: AttestedOrder): Promise<Hex> {
+export async function signOrder(signer: Signer, order: AttestedOrder): Promise<Hex> {
   return await signPersonalMessage(signer, orderIdFor(order));
 }
 
@@ -425,7 +429,7 @@ export const REFUND_TX = word("33");
 /** Makes a deposit for every input, and the fill. Returns the request that claims the fill. */
 export async function aFill(world: World, order: AttestedOrder = anOrder()) {
   const depositId = orderIdFor(order);
-  world.origin.deposited(
+  world.origin.addDeposits(
     DEPOSIT_TX,
     order.inputs.map(({ payment }) => ({
       depositId,
@@ -433,7 +437,7 @@ export async function aFill(world: World, order: AttestedOrder = anOrder()) {
       currency: payment.currency,
     })),
   );
-  world.destination.paid(
+  world.destination.addPayment(
     FILL_TX,
     order.output.payments.map((payment) => [
       payment.recipient,
@@ -443,7 +447,7 @@ export async function aFill(world: World, order: AttestedOrder = anOrder()) {
   );
   return {
     order,
-    orderSignature: await signedBy(solver, order),
+    orderSignature: await signOrder(solver, order),
     inputs: order.inputs.map((_, index) => ({
       transactionId: DEPOSIT_TX as string,
       onchainId: onchainId("origin", DEPOSIT_TX, String(index)) as string,
@@ -456,7 +460,7 @@ export async function aFill(world: World, order: AttestedOrder = anOrder()) {
 /** Makes a deposit for every input, and one refund for each. Returns the request that claims the refunds. */
 export async function aRefund(world: World, order: AttestedOrder = anOrder()) {
   const { fill: _, ...request } = await aFill(world, order);
-  world.origin.paid(
+  world.origin.addPayment(
     REFUND_TX,
     order.inputs.flatMap(({ refunds: [option] }) =>
       option === undefined

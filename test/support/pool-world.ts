@@ -47,20 +47,20 @@ export interface PoolWorld {
   readonly liquidity: LiquiditySource;
   readonly node: NodeBehavior;
   /** The cache of another process that has not read anything yet. */
-  fresh(): ChainPools;
+  freshPools(): ChainPools;
   /** Notifies the process of the newest block. */
   announce(): Promise<Head>;
   /** Sends calls from an account, which are mined together. Returns the gas that each used. */
   send(from: LocalAccount, calls: readonly { readonly to: Address; readonly data: Hex }[]): Promise<bigint[]>;
   /** Adds liquidity from the provider. */
-  provide(position: Position): Promise<void>;
+  addLiquidity(position: Position): Promise<void>;
   /**
    * Removes all liquidity of a position.
    * @param id number of the position, in the order in which positions were provided, starting at 1n
    */
-  withdraw(id: bigint): Promise<void>;
+  removeLiquidity(id: bigint): Promise<void>;
   /** The results of these calls at the newest block, read in one request. */
-  askTogether(calls: readonly { readonly to: Address; readonly data: Hex }[]): Promise<(Hex | undefined)[]>;
+  callTogether(calls: readonly { readonly to: Address; readonly data: Hex }[]): Promise<(Hex | undefined)[]>;
   stop(): Promise<void>;
 }
 
@@ -103,11 +103,11 @@ export async function startPoolWorld(): Promise<PoolWorld> {
   const node = await startAnvil({ chainId: 72_100_117 });
   await deployLocal(node);
   await openPools(node);
-  const [described] = readLocalChains(nodeEnvironment({ portA: node.port, portB: 1 }));
-  if (described?.liquidity === undefined) throw new TypeError("the first local chain has no pools");
-  const chain = described;
-  const { liquidity: places } = described;
-  const [v3, v2] = places.sources;
+  const [localChain] = readLocalChains(nodeEnvironment({ portA: node.port, portB: 1 }));
+  if (localChain?.liquidity === undefined) throw new TypeError("the first local chain has no pools");
+  const chain = localChain;
+  const { liquidity: chainLiquidity } = localChain;
+  const [v3, v2] = chainLiquidity.sources;
   if (v3?.kind !== "uniswap-v3" || v2?.kind !== "uniswap-v2" || v2.router === undefined)
     throw new TypeError("expected a v3 source, and a v2 source with a router");
   const client = createLocalClient(node);
@@ -140,7 +140,7 @@ export async function startPoolWorld(): Promise<PoolWorld> {
   const reader = createChainReader(chain, transport, { knownHead: () => heads.latest });
   const fresh = (): ChainPools =>
     createChainPools({
-      sources: places.sources,
+      sources: chainLiquidity.sources,
       pools: createPoolReader(transport, chain.contracts.multicall3),
       reader,
       heads,
@@ -152,7 +152,7 @@ export async function startPoolWorld(): Promise<PoolWorld> {
   const token = tokens as PoolWorld["token"];
   const pooled: PooledChain = {
     chainId: chain.id,
-    liquidity: places,
+    liquidity: chainLiquidity,
     pools,
     plainApprovals: new Set(chain.tokens.map(({ address }) => address)),
   };
@@ -171,10 +171,10 @@ export async function startPoolWorld(): Promise<PoolWorld> {
     pools,
     liquidity: createPoolLiquidity([pooled]),
     node: behavior,
-    fresh,
+    freshPools: fresh,
     announce: async () => heads.announce(await createChainReader(chain, rpc).head(), Date.now()),
     send,
-    provide: async ({ pair, fee, from, to, amount0, amount1 }) => {
+    addLiquidity: async ({ pair, fee, from, to, amount0, amount1 }) => {
       const params = {
         token0: pair.token0,
         token1: pair.token1,
@@ -191,7 +191,7 @@ export async function startPoolWorld(): Promise<PoolWorld> {
       const data = encodeFunctionData({ abi: positionAbi, functionName: "mint", args: [params] });
       await send(provider, [{ to: manager, data }]);
     },
-    withdraw: async (tokenId) => {
+    removeLiquidity: async (tokenId) => {
       const position = await client.readContract({
         abi: positionAbi,
         address: manager,
@@ -212,7 +212,7 @@ export async function startPoolWorld(): Promise<PoolWorld> {
       });
       await send(provider, [{ to: manager, data }]);
     },
-    askTogether: async (calls) => {
+    callTogether: async (calls) => {
       const answers = await client.readContract({
         abi: multicall3Abi,
         address: chain.contracts.multicall3,
@@ -230,6 +230,6 @@ export async function startPoolWorld(): Promise<PoolWorld> {
 }
 
 /** Gives an account native tokens for gas. */
-export async function giveGas({ client }: PoolWorld, account: Address): Promise<void> {
+export async function fundGas({ client }: PoolWorld, account: Address): Promise<void> {
   await client.setBalance({ address: account, value: parseEther("1000") });
 }

@@ -94,7 +94,7 @@ export async function startProviderProxy(nodeUrl: string): Promise<ProviderProxy
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const document = JSON.parse(await textOf(incoming)) as ProviderCall | readonly ProviderCall[];
     const calls = [document].flat() as readonly ProviderCall[];
-    const acting = behavior;
+    const current = behavior;
     const request: ProviderRequest = {
       number: counts.httpRequests++,
       calls,
@@ -102,8 +102,8 @@ export async function startProviderProxy(nodeUrl: string): Promise<ProviderProxy
       sinceMs: performance.now() - beganAtMs,
     };
     counts.calls += calls.length;
-    if (acting.delayMs !== undefined) await sleep(acting.delayMs);
-    const instead = acting.answer?.(request);
+    if (current.delayMs !== undefined) await sleep(current.delayMs);
+    const instead = current.answer?.(request);
     if (instead !== undefined) {
       counts.deviations++;
       const { status, body, headers } = instead;
@@ -113,13 +113,13 @@ export async function startProviderProxy(nodeUrl: string): Promise<ProviderProxy
     }
     const replies = await Promise.all(
       calls.map(async (call) => {
-        const own = await acting.reply?.(call, node, request);
-        if (own !== undefined) counts.deviations++;
-        return { jsonrpc: "2.0", id: call.id, ...(own ?? (await node(call.method, call.params))) };
+        const changedReply = await current.reply?.(call, node, request);
+        if (changedReply !== undefined) counts.deviations++;
+        return { jsonrpc: "2.0", id: call.id, ...(changedReply ?? (await node(call.method, call.params))) };
       }),
     );
     const text = JSON.stringify(request.isBatch ? replies : replies[0]);
-    const cut = acting.cut?.(request);
+    const cut = current.cut?.(request);
     if (cut !== undefined) counts.deviations++;
     response.writeHead(200, { "content-type": "application/json" });
     if (cut === "connection") response.write(text.slice(0, text.length / 2), () => response.destroy());
@@ -131,8 +131,8 @@ export async function startProviderProxy(nodeUrl: string): Promise<ProviderProxy
   });
   const accepting = new WebSocketServer({ noServer: true });
   server.on("upgrade", (incoming, connection, head) => {
-    const { socket: acting = {} } = behavior;
-    if (acting.isRefused === true) {
+    const { socket: socketBehavior = {} } = behavior;
+    if (socketBehavior.isRefused === true) {
       counts.deviations++;
       connection.end("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
       return;
@@ -140,7 +140,7 @@ export async function startProviderProxy(nodeUrl: string): Promise<ProviderProxy
     accepting.handleUpgrade(incoming, connection, head, (client) => {
       sockets.add(client);
       client.on("close", () => sockets.delete(client));
-      join(client, new WebSocket(nodeUrl.replace(/^http/, "ws")), acting);
+      join(client, new WebSocket(nodeUrl.replace(/^http/, "ws")), socketBehavior);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -166,13 +166,19 @@ export async function startProviderProxy(nodeUrl: string): Promise<ProviderProxy
 }
 
 /** Forwards messages in both directions, except those that the behavior suppresses. */
-function join(client: WebSocket, node: WebSocket, acting: NonNullable<ProviderBehavior["socket"]>): void {
+function join(
+  client: WebSocket,
+  node: WebSocket,
+  socketBehavior: NonNullable<ProviderBehavior["socket"]>,
+): void {
   const waiting: string[] = [];
   const drop =
-    acting.dropsAfterMs === undefined ? undefined : setTimeout(() => client.terminate(), acting.dropsAfterMs);
+    socketBehavior.dropsAfterMs === undefined
+      ? undefined
+      : setTimeout(() => client.terminate(), socketBehavior.dropsAfterMs);
   client.on("message", (data: Buffer) => {
     const text = data.toString("utf8");
-    if (acting.refusesSubscriptions === true) {
+    if (socketBehavior.refusesSubscriptions === true) {
       const { id } = JSON.parse(text) as ProviderCall;
       const message = "The method eth_subscribe does not exist/is not available";
       client.send(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_601, message } }));
@@ -189,7 +195,7 @@ function join(client: WebSocket, node: WebSocket, acting: NonNullable<ProviderBe
   });
   node.on("message", (data: Buffer) => {
     const text = data.toString("utf8");
-    if (acting.isSilent === true && text.includes("eth_subscription")) return;
+    if (socketBehavior.isSilent === true && text.includes("eth_subscription")) return;
     client.send(text);
   });
   node.on("close", () => client.close());

@@ -35,16 +35,16 @@ export interface ProviderRow {
   readonly withinMs?: number;
 }
 
-const error = (code: number, message: string, data?: unknown): Reply => ({
+const errorReply = (code: number, message: string, data?: unknown): Reply => ({
   error: { code, message, ...(data !== undefined && { data }) },
 });
 const asBody = (reply: Reply): unknown => ({ jsonrpc: "2.0", id: null, ...reply });
 
 /** Whether a request is among `percent` of a hundred requests, spread evenly and deterministically. */
-const share = (percent: number, { number }: ProviderRequest): boolean => (number * 37) % 100 < percent;
+const isInShare = (percent: number, { number }: ProviderRequest): boolean => (number * 37) % 100 < percent;
 
-const answering = (percent: number, reply: HttpReply): ProviderBehavior => ({
-  answer: (request) => (share(percent, request) ? reply : undefined),
+const answeringShare = (percent: number, reply: HttpReply): ProviderBehavior => ({
+  answer: (request) => (isInShare(percent, request) ? reply : undefined),
 });
 
 /** Serves this many requests per second and refuses all others. */
@@ -65,7 +65,7 @@ const unavailable: HttpReply = {
   body: "<html><body><h1>503 Service Temporarily Unavailable</h1></body></html>",
   headers: { "content-type": "text/html" },
 };
-const tooMany = (body: unknown, headers: Readonly<Record<string, string>> = {}): HttpReply => ({
+const tooManyRequests = (body: unknown, headers: Readonly<Record<string, string>> = {}): HttpReply => ({
   status: 429,
   body,
   headers,
@@ -73,7 +73,7 @@ const tooMany = (body: unknown, headers: Readonly<Record<string, string>> = {}):
 const alchemy429 =
   "Your app has exceeded its compute units per second capacity. If you have retries enabled, you can safely ignore this message.";
 
-const infuraLimit = error(-32_005, "daily request count exceeded, request rate limited", {
+const infuraLimit = errorReply(-32_005, "daily request count exceeded, request rate limited", {
   rate: { backoff_seconds: 1 },
 });
 
@@ -96,30 +96,31 @@ const logWordings: readonly (readonly [provider: string, maxBlocks: number, refu
   [
     "Alchemy",
     2,
-    error(
+    errorReply(
       -32_600,
       "Under the Free tier plan, you can make eth_getLogs requests with up to a 2 block range. Based on your parameters, this block range should work: [0x1, 0x2]. Upgrade to PAYG for expanded block range.",
     ),
   ],
-  ["QuickNode", 2, error(-32_614, "eth_getLogs is limited to a 2 range")],
-  ["Infura", 2, error(-32_005, "query returned more than 10000 results", { from: "0x1", to: "0x2" })],
-  ["dRPC", 2, error(35, "ranges over 2 blocks are not supported on freetier")],
-  ["BlockPI", 2, error(-32_602, "eth_getLogs is limited to 2 block range")],
-  ["Coinbase", 2, error(-32_602, "please limit the query to at most 2 blocks")],
-  ["Tenderly", 2, error(-32_602, "invalid params", { payload: "block range exceeds the maximum of 2" })],
-  ["an unknown provider", 1, error(-32_099, "please try something else")],
+  ["QuickNode", 2, errorReply(-32_614, "eth_getLogs is limited to a 2 range")],
+  ["Infura", 2, errorReply(-32_005, "query returned more than 10000 results", { from: "0x1", to: "0x2" })],
+  ["dRPC", 2, errorReply(35, "ranges over 2 blocks are not supported on freetier")],
+  ["BlockPI", 2, errorReply(-32_602, "eth_getLogs is limited to 2 block range")],
+  ["Coinbase", 2, errorReply(-32_602, "please limit the query to at most 2 blocks")],
+  ["Tenderly", 2, errorReply(-32_602, "invalid params", { payload: "block range exceeds the maximum of 2" })],
+  ["an unknown provider", 1, errorReply(-32_099, "please try something else")],
 ];
 
 function limitedBatches(max: number, refusal: HttpReply | "each"): ProviderBehavior {
   if (refusal === "each")
     return {
-      reply: (_, __, { calls }) => (calls.length > max ? error(-32_005, "batch limit exceeded") : undefined),
+      reply: (_, __, { calls }) =>
+        calls.length > max ? errorReply(-32_005, "batch limit exceeded") : undefined,
     };
   return { answer: ({ calls }) => (calls.length > max ? refusal : undefined) };
 }
 
 /** A provider that forwards transactions, but gives another answer. */
-function broadcasting(answer: (bytes: Hex, at: number) => Reply): ProviderBehavior {
+function broadcasting(answer: (bytes: Hex, broadcastIndex: number) => Reply): ProviderBehavior {
   let at = 0;
   return {
     reply: async ({ method, params }, node) => {
@@ -158,7 +159,7 @@ function swallowingBroadcasts(): ProviderBehavior {
 const withoutMethods = (methods: readonly string[]): ProviderBehavior => ({
   reply: ({ method }) =>
     methods.includes(method)
-      ? error(-32_601, `the method ${method} does not exist/is not available`)
+      ? errorReply(-32_601, `the method ${method} does not exist/is not available`)
       : undefined,
 });
 
@@ -176,8 +177,8 @@ const changedLogs = (
 /** The logs that match the filter without its contracts and topics, as from a node that ignores them. */
 async function allLogs(node: AskNode, { params }: ProviderCall): Promise<readonly unknown[]> {
   const { address: _, topics: __, ...range } = params[0] as Record<string, unknown>;
-  const found = resultOf(await node("eth_getLogs", [range]));
-  return Array.isArray(found) ? found : [];
+  const logs = resultOf(await node("eth_getLogs", [range]));
+  return Array.isArray(logs) ? logs : [];
 }
 
 function lateReceipts(blocks: number): ProviderBehavior {
@@ -216,12 +217,13 @@ export const providerRows: readonly ProviderRow[] = [
   {
     name: "429 with Retry-After beyond fifteen requests per second",
     bridge: "late",
-    behavior: () => rateLimited(15, tooMany(asBody(error(429, alchemy429)), { "retry-after": "1" })),
+    behavior: () =>
+      rateLimited(15, tooManyRequests(asBody(errorReply(429, alchemy429)), { "retry-after": "1" })),
     isInCheck: true,
   },
   {
     name: "429 as plain text without Retry-After beyond fifteen requests per second",
-    behavior: () => rateLimited(15, tooMany("Too Many Requests", { "content-type": "text/plain" })),
+    behavior: () => rateLimited(15, tooManyRequests("Too Many Requests", { "content-type": "text/plain" })),
   },
   {
     name: "a rate limit with status 200 beyond fifteen requests per second",
@@ -229,27 +231,30 @@ export const providerRows: readonly ProviderRow[] = [
   },
   {
     // Without any traffic, two processes that follow a chain with two blocks per second make 13 requests per
-    // second. With a limit of eight per second the last flows took over three minutes, so no flow has to end
-    // before the limit does.
+    // second. With a limit of eight per second the last flows took over three minutes, so flows may end
+    // after the limit was lifted.
     name: "429 beyond three requests per second, for a minute",
-    behavior: () => rateLimited(3, tooMany(asBody(error(429, alchemy429)))),
+    behavior: () => rateLimited(3, tooManyRequests(asBody(errorReply(429, alchemy429)))),
     lastsMs: 60_000,
     withinMs: 180_000,
   },
   {
     name: "429 for half of the requests, for fifteen seconds",
-    behavior: () => answering(50, tooMany(asBody(error(429, alchemy429)))),
+    behavior: () => answeringShare(50, tooManyRequests(asBody(errorReply(429, alchemy429)))),
     lastsMs: 15_000,
   },
   {
     name: "503 as HTML for a twentieth of the requests",
     bridge: "prompt",
-    behavior: () => answering(5, unavailable),
+    behavior: () => answeringShare(5, unavailable),
   },
   {
     name: "502 with a JSON-RPC error for a fifth of the requests",
     behavior: () =>
-      answering(20, { status: 502, body: asBody(error(-32_603, "no backends available for method")) }),
+      answeringShare(20, {
+        status: 502,
+        body: asBody(errorReply(-32_603, "no backends available for method")),
+      }),
   },
   {
     name: "an outage of ten seconds",
@@ -268,7 +273,8 @@ export const providerRows: readonly ProviderRow[] = [
     name: "answers that end within the JSON, or with the connection",
     bridge: "prompt",
     behavior: () => ({
-      cut: (request) => (share(10, request) ? (request.number % 20 < 10 ? "json" : "connection") : undefined),
+      cut: (request) =>
+        isInShare(10, request) ? (request.number % 20 < 10 ? "json" : "connection") : undefined,
     }),
   },
   ...logWordings.map(([provider, maxBlocks, refusal]) => ({
@@ -281,7 +287,7 @@ export const providerRows: readonly ProviderRow[] = [
     behavior: () => ({
       reply: ({ method, params }) =>
         method === "eth_getLogs" && (params[0] as { blockHash?: string }).blockHash !== undefined
-          ? error(-32_602, "invalid argument 0: filter by blockHash is not supported")
+          ? errorReply(-32_602, "invalid argument 0: filter by blockHash is not supported")
           : undefined,
     }),
   },
@@ -315,7 +321,7 @@ export const providerRows: readonly ProviderRow[] = [
     behavior: () => ({
       reply: ({ method, params }) =>
         method === "eth_getBlockByNumber" && (params[0] === "finalized" || params[0] === "safe")
-          ? error(-39_001, "Unknown block")
+          ? errorReply(-39_001, "Unknown block")
           : undefined,
     }),
   },
@@ -323,7 +329,7 @@ export const providerRows: readonly ProviderRow[] = [
     name: "broadcasts that are accepted and refused in many words",
     bridge: "prompt",
     behavior: () =>
-      broadcasting((_, at) => error(-32_000, broadcastWordings[at % broadcastWordings.length] ?? "")),
+      broadcasting((_, at) => errorReply(-32_000, broadcastWordings[at % broadcastWordings.length] ?? "")),
   },
   { name: "broadcasts that are swallowed, three of five", behavior: swallowingBroadcasts, withinMs: 120_000 },
   {
@@ -340,7 +346,7 @@ export const providerRows: readonly ProviderRow[] = [
   {
     name: "traces and simulations lost while the services run",
     behavior: () => withoutMethods(["debug_traceCall", "debug_traceTransaction", "eth_simulateV1"]),
-    // The request was quoted before the bytes were found to be lost.
+    // The service quotes, because it has not yet detected that these methods are missing.
     swapEnds: "refund",
     // It also takes up to a minute to detect that they work again.
     restarts: "after",
@@ -352,7 +358,10 @@ export const providerRows: readonly ProviderRow[] = [
     name: "batches refused with status 200",
     bridge: "prompt",
     behavior: () =>
-      limitedBatches(1, { status: 200, body: asBody(error(-32_600, "Batch requests are not supported")) }),
+      limitedBatches(1, {
+        status: 200,
+        body: asBody(errorReply(-32_600, "Batch requests are not supported")),
+      }),
     isInCheck: true,
     maxFactor: 6,
   },
@@ -371,7 +380,7 @@ export const providerRows: readonly ProviderRow[] = [
     behavior: () =>
       limitedBatches(3, {
         status: 500,
-        body: asBody(error(31, "Batch of more than 3 requests are not allowed on free tier")),
+        body: asBody(errorReply(31, "Batch of more than 3 requests are not allowed on free tier")),
       }),
     maxFactor: 4,
   },

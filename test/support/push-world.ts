@@ -52,13 +52,17 @@ export interface PushWorld {
   /** Moves the clock forward, and wakes the workers. */
   forward(ms: number): Promise<void>;
   /** Applies one event to a request in a separate commit. */
-  happens(requestId: RequestId, event: RequestEvent, change?: Omit<RequestChange, "state">): Promise<string>;
+  applyEvent(
+    requestId: RequestId,
+    event: RequestEvent,
+    change?: Omit<RequestChange, "state">,
+  ): Promise<string>;
   /** Moves a request from quote to delivery: three changes that clients see. */
   fill(requestId: RequestId): Promise<TxHash>;
   close(): Promise<void>;
 }
 
-export const deposited = (depositId = "1"): RequestEvent => ({
+export const depositSeen = (depositId = "1"): RequestEvent => ({
   kind: "depositSeen",
   depositId,
   verdict: { kind: "match" },
@@ -66,7 +70,7 @@ export const deposited = (depositId = "1"): RequestEvent => ({
   late: false,
 });
 
-export async function pushWorld({
+export async function startPushWorld({
   policy = {},
   allowPrivate = true,
   routes = {},
@@ -120,7 +124,7 @@ export async function pushWorld({
   await listening(database.url);
   const insertQuoted = groupedQuoteInserts(sql);
 
-  const happens: PushWorld["happens"] = async (requestId, event, change) =>
+  const applyEvent: PushWorld["applyEvent"] = async (requestId, event, change) =>
     await uow.run(async (tx) => {
       const record = await tx.requests.lock(requestId);
       if (record === undefined) throw new Error("invariant violated: request is not stored");
@@ -137,7 +141,7 @@ export async function pushWorld({
     routes: { push, webhooks },
     wsUrl: `ws://127.0.0.1:${port}`,
     httpUrl: `http://127.0.0.1:${port}`,
-    happens,
+    applyEvent,
     async metric(name) {
       const line = (await registry.metrics()).split("\n").find((sample) => sample.startsWith(`${name}{`));
       return Number(line?.split(" ").at(-1));
@@ -151,9 +155,9 @@ export async function pushWorld({
       return id;
     },
     deliver() {
-      const own = createLifecycle(log, 10_000);
-      startWebhooks({ clock, events, chains: noChains, config, sql, lifecycle: own });
-      return async () => void (await own.close());
+      const webhookLifecycle = createLifecycle(log, 10_000);
+      startWebhooks({ clock, events, chains: noChains, config, sql, lifecycle: webhookLifecycle });
+      return async () => void (await webhookLifecycle.close());
     },
     async forward(ms) {
       clock.forward(ms);
@@ -166,10 +170,10 @@ export async function pushWorld({
     },
     async fill(requestId) {
       const txHash = someHash();
-      await happens(requestId, deposited(), { inTxHashes: [someHash()] });
-      await happens(requestId, { kind: "fillPlanned" });
-      await happens(requestId, { kind: "fillBroadcast" });
-      await happens(requestId, { kind: "fillMined" } as RequestEvent, { txHashes: [txHash] });
+      await applyEvent(requestId, depositSeen(), { inTxHashes: [someHash()] });
+      await applyEvent(requestId, { kind: "fillPlanned" });
+      await applyEvent(requestId, { kind: "fillBroadcast" });
+      await applyEvent(requestId, { kind: "fillMined" } as RequestEvent, { txHashes: [txHash] });
       return txHash;
     },
     async close() {

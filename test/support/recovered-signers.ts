@@ -26,7 +26,7 @@ export async function executionSigners(execution: SignedExecution): Promise<stri
 }
 
 type Kind = keyof typeof messageTypes;
-const primary: Record<Kind, string> = {
+const primaryTypes: Record<Kind, string> = {
   depositoryDeposit: "DepositoryDeposit",
   depositoryWithdrawal: "DepositoryWithdrawal",
   solverFill: "SolverFill",
@@ -40,7 +40,7 @@ const primary: Record<Kind, string> = {
 export async function messageSigners(kind: Kind, message: SignedMessage): Promise<string[]> {
   const id = hashStruct({
     types: messageTypes[kind] as never,
-    primaryType: primary[kind] as never,
+    primaryType: primaryTypes[kind] as never,
     data: { data: message.data, result: message.result } as never,
   });
   return await Promise.all(

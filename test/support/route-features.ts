@@ -49,9 +49,9 @@ export interface Route {
   readonly to: Kind;
 }
 
-const others = (Object.keys(kindNames) as Kind[]).filter((kind) => kind !== "evm");
-export const fromEvm: readonly Route[] = others.map((to) => ({ from: "evm", to }));
-export const toEvm: readonly Route[] = others.map((from) => ({ from, to: "evm" }));
+const nonEvmKinds = (Object.keys(kindNames) as Kind[]).filter((kind) => kind !== "evm");
+export const fromEvm: readonly Route[] = nonEvmKinds.map((to) => ({ from: "evm", to }));
+export const toEvm: readonly Route[] = nonEvmKinds.map((from) => ({ from, to: "evm" }));
 /** Routes between EVM chains, and from and to each other kind. */
 const tableRoutes: readonly Route[] = [{ from: "evm", to: "evm" }, ...fromEvm, ...toEvm];
 
@@ -59,9 +59,9 @@ export const routeName = ({ from, to }: Route): string => `${kindNames[from]} to
 
 /** Why a route lacks a feature. Undefined if the route has it. */
 export function reasonAgainst(feature: FeatureName, { from, to }: Route): string | undefined {
-  const { needs: all = [] }: RouteFeature = routeFeatures[feature];
+  const { needs = [] }: RouteFeature = routeFeatures[feature];
   const ends = { origin: { can: CAPABILITIES[from] }, destination: { can: CAPABILITIES[to] } };
-  return all.find((need) => unsupportedEnd(need, ends) !== undefined)?.why;
+  return needs.find((need) => unsupportedEnd(need, ends) !== undefined)?.why;
 }
 
 /** A feature on a route, and whether the route has it. */

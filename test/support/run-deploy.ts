@@ -20,7 +20,7 @@ export interface DeployRun {
  * @param times number of concurrent runs; the result has the highest exit code
  */
 export async function runDeployCommand(
-  words: string,
+  args: string,
   env: Readonly<Record<string, string>>,
   times = 1,
 ): Promise<DeployRun> {
@@ -33,7 +33,7 @@ export async function runDeployCommand(
     errors += String(chunk);
     return true;
   });
-  const runs = Array.from({ length: times }, () => runDeploy(words.split(" "), env));
+  const runs = Array.from({ length: times }, () => runDeploy(args.split(" "), env));
   const code = Math.max(...(await Promise.all(runs)));
   vi.restoreAllMocks();
   const lines = output

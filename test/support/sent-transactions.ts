@@ -45,9 +45,10 @@ export function sentTransactions(
 
   async function hasSucceeded(hash: TxHash, block: Hex): Promise<boolean> {
     const key = `${block}${hash}`;
-    const known = outcomes.get(key) ?? (await client.getTransactionReceipt({ hash })).status === "success";
-    outcomes.set(key, known);
-    return known;
+    const succeeded =
+      outcomes.get(key) ?? (await client.getTransactionReceipt({ hash })).status === "success";
+    outcomes.set(key, succeeded);
+    return succeeded;
   }
 
   return async (sender, since = 0n) => {

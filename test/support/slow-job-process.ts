@@ -22,18 +22,18 @@ const catalog = {
 } as unknown as Catalog;
 const pool = createPool(databaseUrl, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
 const redis = redisAt(redisUrl);
-const ownJobs = newJobs();
+const jobsOfProcess = newJobs();
 const relay = await startOutboxRelay(services, catalog, {
   pool,
   databaseUrl,
   redis,
   prefix,
-  newJobs: ownJobs,
+  newJobs: jobsOfProcess,
 });
-ownJobs.useRunner(
+jobsOfProcess.useRunner(
   startWorkers(services, catalog, { redis, prefix, runs: jobRuns(sqlOn(pool)) }).commitRunner,
 );
 while ((await relay.depths().catch(() => [])).length === 0);
-await postgresUnitOfWork(pool, events, undefined, ownJobs).run(
+await postgresUnitOfWork(pool, events, undefined, jobsOfProcess).run(
   async (tx) => await tx.outbox.add([{ job: "fill", jobId: "job-7", payload: { n: 7 } }], Date.now()),
 );

@@ -17,13 +17,13 @@ import { readArrivals } from "../../apps/api/src/deposits/non-evm/read-arrivals.
 import { openNonEvmLane } from "../../apps/api/src/payments/non-evm/open-lane.ts";
 import { trackNonEvm } from "../../apps/api/src/payments/non-evm/track-payments.ts";
 import { startAddressWorld, type AddressWorld } from "./address-world.ts";
-import type { Agreed, Ask } from "./engine-world.ts";
+import type { QuotedRequest, QuoteOverrides } from "./engine-world.ts";
 import { nonEvmProfile } from "./non-evm-world.ts";
 import { lamportTransfer, startSolanaWorld, type SolanaWorld } from "./solana-world.ts";
 
 /** The number of slots until a block is final. */
 export const FINALITY_LAG = 4;
-const bytes = (text: string): Hex => encodeAddress("solana-vm", text);
+const bytesOf = (text: string): Hex => encodeAddress("solana-vm", text);
 
 /** The engine with deposit addresses on a local Solana cluster. */
 export interface SolanaAddressWorld extends AddressWorld {
@@ -37,14 +37,14 @@ export interface SolanaAddressWorld extends AddressWorld {
   solanaAddress(
     currency: Currency,
     amount: bigint,
-    ask?: Ask,
-  ): Promise<Agreed & { readonly address: string; readonly bytes: Hex }>;
+    overrides?: QuoteOverrides,
+  ): Promise<QuotedRequest & { readonly address: string; readonly bytes: Hex }>;
   /** Sends funds to an address and advances one slot. */
   payTo(address: string, currency: Currency, amount: bigint): Promise<void>;
   /** Base units that a wallet holds. */
   balanceOf(wallet: string, currency: Currency): Promise<bigint>;
   /** Runs rounds. Each round advances the cluster by a few slots and runs the worker once. */
-  solanaRound(rounds?: number, by?: WorkerServices): Promise<void>;
+  solanaRound(rounds?: number, processServices?: WorkerServices): Promise<void>;
   /** Runs rounds until the request has this status. @throws after 40 rounds */
   untilStatus(requestId: RequestId, status: string): Promise<void>;
 }
@@ -56,12 +56,12 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
     startSolanaWorld({ finalityLag: FINALITY_LAG }),
   ]);
   const { services, clock } = world;
-  const { node, at, solver, user } = solana;
+  const { node, depository: at, solver, user } = solana;
   node.controls.addProgram(LOCAL_DEPOSIT_ADDRESSES, depositAddressProgram());
-  const native = bytes(nativeCurrency("solana-vm"));
-  const plain = nonEvmProfile(8_002, "solana", "svm", native);
+  const native = bytesOf(nativeCurrency("solana-vm"));
+  const profile = nonEvmProfile(8_002, "solana", "svm", native);
   const sol: Currency = {
-    ...plain.native,
+    ...profile.native,
     id: "sol",
     symbol: "SOL",
     decimals: 9,
@@ -72,30 +72,30 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
     ...sol,
     id,
     symbol: id.toUpperCase(),
-    address: bytes(mint),
+    address: bytesOf(mint),
     decimals: 6,
     class: "stable",
     priceId: "usd-coin",
   });
   const currencies = { sol, usdc: tokenOf("usdc", solana.token), fee: tokenOf("fee", solana.feeToken) };
   const chain: NonEvmChain = {
-    ...plain,
+    ...profile,
     native: sol,
     tokens: [currencies.usdc, currencies.fee],
     rpcUrl: node.url,
-    depository: bytes(at.program),
-    depositAddressProgram: bytes(LOCAL_DEPOSIT_ADDRESSES),
+    depository: bytesOf(at.program),
+    depositAddressProgram: bytesOf(LOCAL_DEPOSIT_ADDRESSES),
   };
   world.prices.set("solana", "100");
   const options = {
     chain,
     attestation: solana.chain(),
-    solver: bytes(solver.address),
+    solver: bytesOf(solver.address),
     now: () => clock.nowMs(),
     onFault: () => {},
   };
-  const opened = await connectSolana(options);
-  const connection = await opened.withKey(`0x${Buffer.from(solver.seed).toString("hex")}`);
+  const readOnlyConnection = await connectSolana(options);
+  const connection = await readOnlyConnection.withKey(`0x${Buffer.from(solver.seed).toString("hex")}`);
   const users = await connectNonEvmUsers(options);
   if (users === undefined) throw new Error("users pay on Solana");
   node.controls.finalize();
@@ -118,7 +118,8 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
   await openNonEvmLane(services, solanaChain);
   await readArrivals(services, solanaChain, undefined);
 
-  const chainOf = (by: WorkerServices): TransferChain => by.chains.nonEvm(chain.id) ?? solanaChain;
+  const chainOf = (processServices: WorkerServices): TransferChain =>
+    processServices.chains.nonEvm(chain.id) ?? solanaChain;
   const stop = world.stop.bind(world);
   const mintOf = ({ address }: Currency): LocalMint => solana.mintOf(formatAddress(chain, address));
   const solanaWorld: SolanaAddressWorld = Object.assign(world, {
@@ -126,7 +127,7 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
     solanaChain,
     currencies,
     aWallet: async () => (await solanaKey()).address,
-    async solanaAddress(currency: Currency, amount: bigint, ask: Ask = {}) {
+    async solanaAddress(currency: Currency, amount: bigint, overrides: QuoteOverrides = {}) {
       const input = {
         user: user.address,
         refundTo: await solanaWorld.aWallet(),
@@ -135,11 +136,11 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
         originCurrency: formatAddress(chain, currency.address),
         amount: amount.toString(),
         useDepositAddress: true,
-        ...ask,
+        ...overrides,
       };
-      const agreed = await world.quote(input, undefined, { chains: services.chains });
-      const address = agreed.answer.steps[0]?.depositAddress ?? "";
-      return { ...agreed, address, bytes: parseAccount(chain, address, "address") };
+      const quoted = await world.quote(input, undefined, { chains: services.chains });
+      const address = quoted.answer.steps[0]?.depositAddress ?? "";
+      return { ...quoted, address, bytes: parseAccount(chain, address, "address") };
     },
     async payTo(address: string, currency: Currency, amount: bigint) {
       if (currency === sol) await solana.send(user, [lamportTransfer(user.address, address, amount)]);
@@ -153,17 +154,21 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
       const account = node.controls.account(await associatedTokenAddress(wallet, mint, tokenProgram));
       return account === undefined ? 0n : Buffer.from(account.data).readBigUInt64LE(64);
     },
-    async solanaRound(rounds = 1, by: WorkerServices = services) {
+    async solanaRound(rounds = 1, processServices: WorkerServices = services) {
       for (let n = 0; n < rounds; n++) {
         node.controls.passSlots(FINALITY_LAG / 2);
-        await readArrivals(by, chainOf(by), await by.reads.nonEvmCursor(chain.id));
-        await trackNonEvm(by, chainOf(by));
-        await createAddressWatch(world.watching(by), chainOf(by)).scan(0n);
+        await readArrivals(
+          processServices,
+          chainOf(processServices),
+          await processServices.reads.nonEvmCursor(chain.id),
+        );
+        await trackNonEvm(processServices, chainOf(processServices));
+        await createAddressWatch(world.watching(processServices), chainOf(processServices)).scan(0n);
         clock.forward(2_000);
-        await world.work(by);
+        await world.work(processServices);
         await world.destination.mine();
-        await world.watch(world.destination, by);
-        await world.maintainLaneOf(world.destination, by);
+        await world.watch(world.destination, processServices);
+        await world.maintainLaneOf(world.destination, processServices);
       }
     },
     async untilStatus(requestId: RequestId, status: string) {

@@ -11,7 +11,7 @@ export interface SolanaFront {
   close(): Promise<void>;
 }
 
-interface Asked extends SolanaCall {
+interface ReceivedCall extends SolanaCall {
   readonly id: unknown;
 }
 
@@ -31,7 +31,7 @@ export async function startSolanaFront(
     readonly outage?: (call: SolanaCall) => "before" | "after" | undefined;
   },
 ): Promise<SolanaFront> {
-  const forward = async (received: Asked): Promise<object> => {
+  const forward = async (received: ReceivedCall): Promise<object> => {
     const call = question({ method: received.method, params: received.params });
     const response = await fetch(upstream, {
       method: "POST",
@@ -48,15 +48,15 @@ export async function startSolanaFront(
   const server = createServer((request, response) => {
     bodyOf(request)
       .then(async (body) => {
-        const parsed = JSON.parse(body) as Asked | Asked[];
+        const parsed = JSON.parse(body) as ReceivedCall | ReceivedCall[];
         const outages = [parsed].flat().map(outage);
-        const isHeard = !outages.includes("before");
-        const answers = !isHeard
+        const isForwarded = !outages.includes("before");
+        const answers = !isForwarded
           ? []
           : Array.isArray(parsed)
             ? await Promise.all(parsed.map(forward))
             : await forward(parsed);
-        if (!isHeard || outages.includes("after")) response.statusCode = 503;
+        if (!isForwarded || outages.includes("after")) response.statusCode = 503;
         response.setHeader("content-type", "application/json");
         response.end(response.statusCode === 503 ? "" : JSON.stringify(answers));
       })

@@ -39,7 +39,7 @@ const SYSTEM = "11111111111111111111111111111111";
  */
 export interface SolanaWorld {
   readonly node: RunningSolana;
-  readonly at: LocalDepository;
+  readonly depository: LocalDepository;
   readonly user: SolanaKey;
   readonly solver: SolanaKey;
   readonly recipients: readonly [SolanaKey, SolanaKey];
@@ -116,7 +116,7 @@ export async function startSolanaWorld(
 
   return {
     node,
-    at,
+    depository: at,
     user,
     solver,
     recipients: [first, second],
@@ -131,13 +131,15 @@ export async function startSolanaWorld(
     },
     transfer: async (from, to, currency, amount) => {
       if (currency === NATIVE) return [lamportTransfer(from.address, to, amount)];
-      const of = mintOf(currency);
+      const mint = mintOf(currency);
       const [source, target] = await Promise.all(
-        [from.address, to].map(async (of_) => await associatedTokenAddress(of_, of.mint, of.tokenProgram)),
+        [from.address, to].map(
+          async (of_) => await associatedTokenAddress(of_, mint.mint, mint.tokenProgram),
+        ),
       );
       return [
-        createTokensInstruction(from.address, target ?? "", to, of),
-        tokenTransfer(of, source ?? "", target ?? "", from.address, amount),
+        createTokensInstruction(from.address, target ?? "", to, mint),
+        tokenTransfer(mint, source ?? "", target ?? "", from.address, amount),
       ];
     },
     request: (fields) => {
@@ -163,8 +165,8 @@ export async function startSolanaWorld(
       ];
     },
     send: async (signers, instructions, sendOptions = {}) => {
-      const list = "address" in signers ? ([signers] as const) : signers;
-      const signature = await sendInstructions(node.url, list, instructions, sendOptions);
+      const signerList = "address" in signers ? ([signers] as const) : signers;
+      const signature = await sendInstructions(node.url, signerList, instructions, sendOptions);
       node.controls.passSlots(1);
       return signature;
     },
@@ -235,12 +237,12 @@ export function tokenTransfer(
 }
 
 /** An instruction that always fails: it transfers one lamport more than any account has. */
-export function failing(of: SolanaKey): PlainInstruction {
-  return lamportTransfer(of.address, of.address, 10n ** 18n);
+export function failingInstruction(payer: SolanaKey): PlainInstruction {
+  return lamportTransfer(payer.address, payer.address, 10n ** 18n);
 }
 
 /** The instruction with which the forwarder makes this call. */
-export function forwarded(forwarder: string, call: PlainInstruction): PlainInstruction {
+export function forwardInstruction(forwarder: string, call: PlainInstruction): PlainInstruction {
   return {
     programId: forwarder,
     keys: [{ pubkey: call.programId, isSigner: false, isWritable: false }, ...call.keys],

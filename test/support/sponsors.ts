@@ -9,7 +9,7 @@ import { appraise } from "../../apps/api/src/balances/appraise.ts";
 import { creditTopUp } from "../../apps/api/src/balances/credit-top-up.ts";
 import { requestFastFill } from "../../apps/api/src/executions/request-fast-fill.ts";
 import { anApiKey } from "../fakes/api-keys.ts";
-import type { Agreed, EngineWorld } from "./engine-world.ts";
+import type { QuotedRequest, EngineWorld } from "./engine-world.ts";
 
 const ONE_USD = 10n ** 18n;
 
@@ -18,12 +18,16 @@ export interface Sponsor {
   readonly key: ApiKeyIdentity;
   readonly wallet: Address;
   /** Requests a fast fill with the key of this app. */
-  fastFill(agreed: Agreed, input?: Partial<FastFillRequest>, by?: WorkerServices): Promise<FastFillOutcome>;
+  fastFill(
+    quoted: QuotedRequest,
+    input?: Partial<FastFillRequest>,
+    processServices?: WorkerServices,
+  ): Promise<FastFillOutcome>;
   book(): Promise<WalletBook>;
   /** How much the app's fast fills may still use, in USD with 18 decimals. */
   availableUsd(): Promise<bigint>;
-  holdOf(agreed: Agreed): Promise<HoldRecord | undefined>;
-  holdState(agreed: Agreed): Promise<HoldState | undefined>;
+  holdOf(quoted: QuotedRequest): Promise<HoldRecord | undefined>;
+  holdState(quoted: QuotedRequest): Promise<HoldState | undefined>;
   /** Spends this amount on sponsored fees, in base units of the first currency. */
   spend(amount: bigint): Promise<void>;
   topUp(amount: bigint): Promise<void>;
@@ -51,25 +55,25 @@ export async function aSponsor(
   const asset = { chainId: services.appBalance.chainId, currency: currency.address };
   let movements = 0;
   const movementKey = (): string => `test:${wallet}:${++movements}`;
-  const topUp = async (more: bigint): Promise<void> =>
+  const topUp = async (added: bigint): Promise<void> =>
     void (await services.uow.run((tx) =>
-      creditTopUp(services, tx, { wallet, asset, amount: more, movementKey: movementKey() }),
+      creditTopUp(services, tx, { wallet, asset, amount: added, movementKey: movementKey() }),
     ));
   if (amount > 0n) await topUp(amount);
   const inTx = <T>(work: Parameters<typeof services.uow.run<T>>[0]): Promise<T> => services.uow.run(work);
-  const holdOf = async (agreed: Agreed): Promise<HoldRecord | undefined> =>
-    await inTx((tx) => tx.ledger.lockHold(agreed.requestId));
+  const holdOf = async (quoted: QuotedRequest): Promise<HoldRecord | undefined> =>
+    await inTx((tx) => tx.ledger.lockHold(quoted.requestId));
   const book = async (): Promise<WalletBook> =>
     await inTx((tx) => tx.ledger.lockWallet(wallet, services.clock.nowMs()));
   return {
     key,
     wallet,
-    fastFill: async ({ requestId }, input = {}, by = services) =>
-      await requestFastFill(by, { key, requestId, ...input }),
+    fastFill: async ({ requestId }, input = {}, processServices = services) =>
+      await requestFastFill(processServices, { key, requestId, ...input }),
     book,
     availableUsd: async () => availableFor("fastFill", appraise(services, await book()).standing),
     holdOf,
-    holdState: async (agreed) => (await holdOf(agreed))?.state,
+    holdState: async (quoted) => (await holdOf(quoted))?.state,
     topUp,
     spend: async (fees) =>
       await services.uow.run(async (tx) => {

@@ -18,7 +18,7 @@ import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { openLane } from "../../apps/api/src/payments/open-lane.ts";
 import { fillSwapQuoter } from "../../apps/api/src/payments/fill-swap.ts";
 import { pricingOfFill } from "../../apps/api/src/payments/fill-amount.ts";
-import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
+import { startEngineWorld, type QuotedRequest, type EngineWorld, type WorldOptions } from "./engine-world.ts";
 import { approveCall } from "./execution-world.ts";
 import { someAddress, someHash } from "./terms.ts";
 import type { TestChain } from "./test-chain.ts";
@@ -48,11 +48,11 @@ export interface SwapWorld extends EngineWorld {
   readonly odd: Address;
   readonly weth: Address;
   /** Stores the terms that a quote with these swaps would have now. */
-  agree(params: SwapParams): Promise<Agreed>;
+  storeRequest(params: SwapParams): Promise<QuotedRequest>;
   /** The best swap on a chain now. */
-  best(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<SwapAnswer>;
-  /** What the solver would pay for a deposit of this amount, before the swap. Default: the agreed amount. */
-  worthOf(agreed: Agreed, deposited?: bigint): Promise<bigint>;
+  bestSwap(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<SwapAnswer>;
+  /** The amount that the solver would pay for a deposit, before the swap. Default: the quoted deposit. */
+  outputBeforeSwap(quoted: QuotedRequest, deposited?: bigint): Promise<bigint>;
   /** A third party swaps this amount on a chain. Returns the hash of the pending transaction. */
   trade(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<TxHash>;
 }
@@ -69,8 +69,8 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
   const stop = world.stop.bind(world);
   const watch = world.watch.bind(world);
   world.prices.set("causeway-odd-token", "4");
-  const closing: (() => Promise<void>)[] = [];
-  const pooled = await Promise.all(
+  const closeFunctions: (() => Promise<void>)[] = [];
+  const pooledChains = await Promise.all(
     [world.origin, world.destination].map(async ({ chain, connected, announce, mine, send }) => {
       const node = { url: chain.rpcUrl, chainId: chain.id };
       await openPools(node);
@@ -90,7 +90,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
         clock: world.clock,
         onFault: (error) => world.events.fault("liquidity_fault", error, { chain: chain.name }),
       });
-      closing.push(async () => {
+      closeFunctions.push(async () => {
         pools.close();
         await transport.close();
       });
@@ -98,7 +98,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
       return { chainId: chain.id, liquidity: chain.liquidity, pools, plainApprovals };
     }),
   );
-  const liquidity = createPoolLiquidity(pooled);
+  const liquidity = createPoolLiquidity(pooledChains);
   Object.assign(world.services, { liquidity });
   const insert = groupedQuoteInserts(sqlOn(world.pool));
   const [tst, odd, weth] = [tokenOf("TST"), tokenOf("ODD"), tokenOf("WETH")];
@@ -112,13 +112,13 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
     maxHops: 3,
     shouldQueryExternal: false,
   });
-  const best: SwapWorld["best"] = async (chain, tokenIn, tokenOut, amountIn) => {
+  const bestSwap: SwapWorld["bestSwap"] = async (chain, tokenIn, tokenOut, amountIn) => {
     const answer = await liquidity.exactIn(questionOn(chain, tokenIn, tokenOut), amountIn);
     if (answer === undefined) throw new Error("the local pools have no route between these tokens");
     return answer;
   };
 
-  const worthOf = async (
+  const outputBeforeSwap = async (
     from: Address,
     to: { currency: Address; paidFrom?: Address | undefined },
     deposited: bigint,
@@ -146,9 +146,9 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
   return Object.assign(world, {
     liquidity,
     // On a busy machine, pools may answer from the previous block, but tests need the newest one.
-    async watch(chain: TestChain, by?: WorkerServices) {
-      const trail = await watch(chain, by);
-      const pools = pooled.find(({ chainId }) => chainId === chain.chain.id)?.pools;
+    async watch(chain: TestChain, processServices?: WorkerServices) {
+      const trail = await watch(chain, processServices);
+      const pools = pooledChains.find(({ chainId }) => chainId === chain.chain.id)?.pools;
       const head = chain.connected.connection.heads.latest;
       while (pools?.cached() !== undefined && (await pools.read([])).block.hash !== head?.hash)
         await sleep(5);
@@ -157,8 +157,8 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
     tst,
     odd,
     weth,
-    best,
-    async agree({
+    bestSwap,
+    async storeRequest({
       currency,
       paidFrom,
       deposit = 100_000_000n,
@@ -166,20 +166,20 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
       recipient = world.anAddress(),
       slippageBps = 100,
       terms: change = {},
-    }: SwapParams): Promise<Agreed> {
+    }: SwapParams): Promise<QuotedRequest> {
       const { origin, destination, services, usdc, user } = world;
       const depositCurrency = change.origin?.currency ?? usdc;
-      const worth = await worthOf(depositCurrency, { currency, paidFrom }, deposit);
+      const solverOutput = await outputBeforeSwap(depositCurrency, { currency, paidFrom }, deposit);
       const isWrap =
         paidFrom !== undefined &&
         [paidFrom, currency].every((token) => token === weth || token === NATIVE_CURRENCY);
       const expectedAmount =
         paidFrom === undefined || isWrap
-          ? worth
-          : (await best(destination, paidFrom, currency, worth)).amountOut;
+          ? solverOutput
+          : (await bestSwap(destination, paidFrom, currency, solverOutput)).amountOut;
       const minimumAmount = (expectedAmount * BigInt(10_000 - slippageBps)) / 10_000n;
       const nowMs = world.clock.nowMs();
-      const ofRouter = (chain: TestChain) => encodeFillContract(chain.chain.contracts.router);
+      const routerExtraData = (chain: TestChain) => encodeFillContract(chain.chain.contracts.router);
       const deadline = Math.ceil(nowMs / 1000) + 7200;
       const order: Order = {
         version: "v1",
@@ -201,7 +201,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
                 currency: depositCurrency,
                 minimumAmount: ((minimumDeposit ?? deposit) * 9n) / 10n,
                 deadline: deadline + 7200,
-                extraData: ofRouter(origin),
+                extraData: routerExtraData(origin),
               },
             ],
           },
@@ -211,7 +211,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
           payments: [{ recipient, currency, minimumAmount, expectedAmount }],
           calls: [],
           deadline,
-          extraData: ofRouter(destination),
+          extraData: routerExtraData(destination),
         },
         fees: [],
       };
@@ -256,16 +256,16 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
         ]),
       );
       return {
-        answer: { requestId: terms.requestId } as Agreed["answer"],
+        answer: { requestId: terms.requestId } as QuotedRequest["answer"],
         terms,
         requestId: terms.requestId,
         since,
       };
     },
-    worthOf: ({ terms: { origin, destination } }: Agreed, deposited = origin.amount) =>
-      worthOf(origin.currency, destination, deposited),
+    outputBeforeSwap: ({ terms: { origin, destination } }: QuotedRequest, deposited = origin.amount) =>
+      outputBeforeSwap(origin.currency, destination, deposited),
     async trade(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint) {
-      const { calls } = await best(chain, tokenIn, tokenOut, amountIn);
+      const { calls } = await bestSwap(chain, tokenIn, tokenOut, amountIn);
       let swapHash: TxHash = "0x";
       for (const call of calls({ kind: "exactIn", limit: 0n, recipient: world.stranger.address }))
         swapHash = await chain.client.sendTransaction({
@@ -282,7 +282,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
       return swapHash;
     },
     async stop() {
-      await Promise.all(closing.map(async (close) => await close()));
+      await Promise.all(closeFunctions.map(async (close) => await close()));
       await stop();
     },
   });

@@ -13,30 +13,30 @@ export interface TcpSwitch {
 /** Starts the switch with a route to a port of 127.0.0.1. */
 export async function startTcpSwitch(first: number): Promise<TcpSwitch> {
   let target: number | undefined = first;
-  const open = new Set<Socket>();
+  const sockets = new Set<Socket>();
   const server = createServer((client) => {
     if (target === undefined) {
       client.destroy();
       return;
     }
-    const behind = connect(target, "127.0.0.1");
-    for (const [socket, other] of [
-      [client, behind],
-      [behind, client],
+    const upstream = connect(target, "127.0.0.1");
+    for (const [socket, peer] of [
+      [client, upstream],
+      [upstream, client],
     ] as const) {
-      open.add(socket);
+      sockets.add(socket);
       socket.setNoDelay(true);
       socket.on("error", () => undefined);
       socket.on("close", () => {
-        open.delete(socket);
-        other.destroy();
+        sockets.delete(socket);
+        peer.destroy();
       });
-      socket.pipe(other);
+      socket.pipe(peer);
     }
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const endAll = (): void => {
-    for (const socket of open) socket.destroy();
+    for (const socket of sockets) socket.destroy();
   };
   return {
     port: (server.address() as AddressInfo).port,

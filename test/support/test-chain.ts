@@ -48,7 +48,7 @@ export interface TestChain {
 
 /** Starts a node with the contracts and funded accounts of a saved state. Its mempool is empty. */
 export async function startTestChain(
-  describe: (url: string) => Chain,
+  chainAt: (url: string) => Chain,
   chainId: number,
   options: {
     /** The path of the saved state. */
@@ -63,7 +63,7 @@ export async function startTestChain(
     chainId,
     extraArgs: ["--no-mining", "--load-state", options.state],
   });
-  const chain = describe(node.url);
+  const chain = chainAt(node.url);
   const client = createLocalClient(node);
   const transport = createRpcTransport({ url: node.url });
   const heads = steppedHeads();

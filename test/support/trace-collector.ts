@@ -20,7 +20,7 @@ interface Export {
 }
 
 /** An OpenTelemetry collector on loopback that keeps every span. */
-export async function traceCollector(): Promise<{
+export async function startTraceCollector(): Promise<{
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
   close(): Promise<void>;

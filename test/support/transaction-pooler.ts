@@ -20,7 +20,7 @@ export async function startTransactionPooler(
   sessions: number,
 ): Promise<TransactionPooler> {
   const free = await Promise.all(Array.from({ length: sessions }, async () => await aSession(databaseUrl)));
-  const all = [...free];
+  const sessionSockets = [...free];
   const waiting: ((session: Socket) => void)[] = [];
   const acquire = async (): Promise<Socket> =>
     free.shift() ?? (await new Promise<Socket>((resolve) => waiting.push(resolve)));
@@ -38,7 +38,7 @@ export async function startTransactionPooler(
     let bytes = Buffer.alloc(0);
     let request: Buffer[] = [];
     let session: Socket | undefined;
-    let last = Promise.resolve();
+    let forwarding = Promise.resolve();
 
     const forward = async (message: Buffer): Promise<void> => {
       session ??= await acquire();
@@ -62,14 +62,14 @@ export async function startTransactionPooler(
       if (type === TERMINATE) client.end();
       else request.push(message);
       if (type !== QUERY && type !== SYNC) return;
-      const whole = Buffer.concat(request);
+      const completeRequest = Buffer.concat(request);
       request = [];
-      last = last.then(async () => await forward(whole));
+      forwarding = forwarding.then(async () => await forward(completeRequest));
     });
-    client.on("data", (more) => {
-      if (hasStarted) return onMessage(more);
+    client.on("data", (chunk) => {
+      if (hasStarted) return onMessage(chunk);
       // The first message has no type byte. Any client may connect.
-      bytes = Buffer.concat([bytes, more]);
+      bytes = Buffer.concat([bytes, chunk]);
       if (bytes.length < 4 || bytes.length < bytes.readInt32BE(0)) return;
       hasStarted = true;
       const unknown = startupParameters(bytes).find((name) => !KNOWN_PARAMETERS.has(name));
@@ -89,7 +89,7 @@ export async function startTransactionPooler(
   return {
     url: url.href,
     async close() {
-      for (const socket of [...clients, ...all]) socket.destroy();
+      for (const socket of [...clients, ...sessionSockets]) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
   };
@@ -138,14 +138,14 @@ async function aSession(connectionString: string): Promise<Socket> {
 }
 
 /** Splits a stream into messages of the Postgres protocol: a type, a length, a body. */
-function onMessages(act: (type: number | undefined, message: Buffer) => void): (bytes: Buffer) => void {
-  let rest = Buffer.alloc(0);
+function onMessages(onMessage: (type: number | undefined, message: Buffer) => void): (bytes: Buffer) => void {
+  let unread = Buffer.alloc(0);
   return (bytes) => {
-    rest = Buffer.concat([rest, bytes]);
-    while (rest.length >= 5 && rest.length > rest.readInt32BE(1)) {
-      const message = rest.subarray(0, rest.readInt32BE(1) + 1);
-      rest = rest.subarray(message.length);
-      act(message.at(0), message);
+    unread = Buffer.concat([unread, bytes]);
+    while (unread.length >= 5 && unread.length > unread.readInt32BE(1)) {
+      const message = unread.subarray(0, unread.readInt32BE(1) + 1);
+      unread = unread.subarray(message.length);
+      onMessage(message.at(0), message);
     }
   };
 }

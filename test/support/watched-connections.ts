@@ -20,7 +20,7 @@ export async function watchConnections(
   let sent = 0;
   const proxy = createServer((client) => {
     const upstream = connect(server);
-    for (const [socket, other] of [
+    for (const [socket, peer] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
@@ -28,7 +28,7 @@ export async function watchConnections(
       socket.on("error", () => undefined);
       socket.on("close", () => {
         sockets.delete(socket);
-        other.destroy();
+        peer.destroy();
       });
     }
     client.on("data", (bytes) => {

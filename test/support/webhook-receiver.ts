@@ -4,39 +4,41 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** A request that the receiver got. */
-export interface Received {
+export interface ReceivedDelivery {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly requestId: string;
   readonly status: string;
   readonly sequence: number;
   /** The status that the receiver answered. Undefined if it did not answer. */
-  readonly answered: number | undefined;
+  readonly answerStatus: number | undefined;
 }
 
 /** The server of an integrator, on loopback. */
 export interface WebhookReceiver {
   readonly url: string;
-  readonly received: readonly Received[];
+  readonly received: readonly ReceivedDelivery[];
   /** The requests that the receiver accepted. */
-  taken(): readonly Received[];
+  accepted(): readonly ReceivedDelivery[];
   /** Decides the status of its answers from now on. Undefined means that it does not answer. */
-  answer: (received: Omit<Received, "answered">) => number | undefined;
+  answer: (received: Omit<ReceivedDelivery, "answerStatus">) => number | undefined;
   close(): Promise<void>;
 }
 
-export async function webhookReceiver(): Promise<WebhookReceiver> {
-  const received: Received[] = [];
+export async function startWebhookReceiver(): Promise<WebhookReceiver> {
+  const received: ReceivedDelivery[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const body = Buffer.concat(chunks).toString("utf8");
-      const { data } = JSON.parse(body) as { data: Pick<Received, "requestId" | "status" | "sequence"> };
+      const { data } = JSON.parse(body) as {
+        data: Pick<ReceivedDelivery, "requestId" | "status" | "sequence">;
+      };
       const { requestId, status, sequence } = data;
-      const came = { headers: request.headers, body, requestId, status, sequence };
-      const answered = receiver.answer(came);
-      received.push({ ...came, answered });
+      const delivery = { headers: request.headers, body, requestId, status, sequence };
+      const answered = receiver.answer(delivery);
+      received.push({ ...delivery, answerStatus: answered });
       if (answered === undefined) return;
       response
         .writeHead(answered, answered === 302 ? { location: "/elsewhere" } : {})
@@ -48,7 +50,7 @@ export async function webhookReceiver(): Promise<WebhookReceiver> {
   const receiver: WebhookReceiver = {
     url: `http://127.0.0.1:${port}/hook?for=us`,
     received,
-    taken: () => received.filter(({ answered }) => answered === 200),
+    accepted: () => received.filter(({ answerStatus: answered }) => answered === 200),
     answer: () => 200,
     async close() {
       server.closeAllConnections();
@@ -60,12 +62,14 @@ export async function webhookReceiver(): Promise<WebhookReceiver> {
 
 /** Checks a delivery as the documentation recommends. */
 export function isSigned(
-  { headers, body }: Pick<Received, "headers" | "body">,
+  { headers, body }: Pick<ReceivedDelivery, "headers" | "body">,
   secret: string,
   header = "x-signature-sha256",
 ): boolean {
   const timestamp = String(headers["x-signature-timestamp"]);
   // Many integrators first parse the body and then serialize it again.
-  const again = JSON.stringify(JSON.parse(body));
-  return createHmac("sha256", secret).update(`${timestamp}.${again}`).digest("hex") === headers[header];
+  const serializedAgain = JSON.stringify(JSON.parse(body));
+  return (
+    createHmac("sha256", secret).update(`${timestamp}.${serializedAgain}`).digest("hex") === headers[header]
+  );
 }

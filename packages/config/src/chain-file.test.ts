@@ -428,15 +428,11 @@ const nonEvmEnv = {
 };
 
 test("reads the addresses of a non-EVM chain as bytes, in the format of its family", () => {
-  const { chains, nonEvmChains } = loadEdited(
-    (entries) =>
-      entries.splice(
-        0,
-        entries.length,
-        ...["solana-vm", "bitcoin-vm", "hyperliquid-vm"].map((vmType) => nonEvmEntryOf(vmType)),
-      ),
-    nonEvmEnv,
-  );
+  const { chains, nonEvmChains } = loadEdited((entries) => {
+    const all = ["solana-vm", "bitcoin-vm", "hyperliquid-vm"].map((vmType) => nonEvmEntryOf(vmType));
+    Object.assign(all[1]?.["fees"] ?? {}, { maxSatPerVbyte: 100 });
+    entries.splice(0, entries.length, ...all);
+  }, nonEvmEnv);
   expect(chains).toEqual([]);
   const [solana, bitcoin, exchange] = nonEvmChains;
   expect(solana).toMatchObject({
@@ -458,7 +454,7 @@ test("reads the addresses of a non-EVM chain as bytes, in the format of its fami
     confirmations: 6,
     native: { address: `0x${"00".repeat(20)}` },
     depository: "0x00751e76e8199196d454941c45d1b3a323f1433bd6",
-    bitcoin: { network: "mainnet" },
+    bitcoin: { network: "mainnet", maxSatPerVbyte: 100 },
   });
   expect(exchange).toMatchObject({
     id: 1_337,
@@ -523,6 +519,16 @@ test("refuses fields of a non-EVM chain that do not fit its family, with their p
       "bitcoin-vm",
       { depositoryRoles: { upgradeAuthority: "none", owner: "none", allocator: "none" } },
       "(bitcoin).depositoryRoles: is supported only on solana-vm",
+    ],
+    [
+      "solana-vm",
+      { fees: { ...nonEvmEntryOf("solana-vm")["fees"], maxSatPerVbyte: 100 } },
+      "(solana).fees.maxSatPerVbyte: is supported only on bitcoin-vm",
+    ],
+    [
+      "bitcoin-vm",
+      { fees: { ...nonEvmEntryOf("bitcoin-vm")["fees"], maxSatPerVbyte: 501 } },
+      "(bitcoin).fees.maxSatPerVbyte: ",
     ],
     ["solana-vm", { contracts: {} }, 'Unrecognized key: "contracts"'],
     ["solana-vm", { chainId: 72_100_117 }, "duplicate chainId 72100117"],

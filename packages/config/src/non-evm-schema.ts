@@ -66,7 +66,11 @@ export const nonEvmEntry = z
         token: z.string().startsWith("/").optional(),
       })
       .optional(),
-    fees: z.strictObject(feeFields),
+    fees: z.strictObject({
+      ...feeFields,
+      /** Only for Bitcoin: the highest fee rate that is paid, in satoshis per virtual byte. */
+      maxSatPerVbyte: z.int().min(1).max(500).optional(),
+    }),
     /** Only for Hyperliquid. */
     exchange: z
       .strictObject({
@@ -133,6 +137,8 @@ export const nonEvmEntry = z
           ["depositoryRoles", role],
           `must be a ${vmType} address${role === "allocator" ? "" : " or none"}, got ${account}`,
         );
+    if (entry.fees.maxSatPerVbyte !== undefined && vmType !== NON_EVM_FAMILIES.bvm)
+      problem(["fees", "maxSatPerVbyte"], `is supported only on ${NON_EVM_FAMILIES.bvm}`);
     if (exchange !== undefined && !withExchange.includes(vmType))
       problem(["exchange"], `is supported only on ${withExchange.join(", ")}`);
     if (swapAggregator !== undefined && !withSwapAggregator.includes(vmType))

@@ -92,7 +92,10 @@ export function toNonEvmChain(entry: NonEvmEntry): NonEvmChain {
       },
     }),
     ...(vmType === "bvm" && {
-      bitcoin: { network: entry.additionalData.bitcoinNetwork },
+      bitcoin: {
+        network: entry.additionalData.bitcoinNetwork,
+        ...(entry.fees.maxSatPerVbyte !== undefined && { maxSatPerVbyte: entry.fees.maxSatPerVbyte }),
+      },
       paysFromAnyAddress: true,
     }),
     ...(entry.exchange !== undefined && {

@@ -56,7 +56,13 @@ export function programCommand(entry: string): {
   env: Record<string, string>;
 } {
   // The same young generation size as in the images' entry points.
-  const args = ["--max-semi-space-size=64", "-C", "source", join(repositoryRoot, entry)];
+  const args = [
+    "--min-semi-space-size=16",
+    "--max-semi-space-size=64",
+    "-C",
+    "source",
+    join(repositoryRoot, entry),
+  ];
   const env = { NODE_COMPILE_CACHE: compiledCodeDir };
   return { command: workspaceNode, args, cwd: repositoryRoot, env };
 }

@@ -28,7 +28,7 @@ let origin: Chain;
 let destination: Chain;
 let user: Wallet;
 /** The user's completed bridge. Another user's bridge completes after it. */
-let own: { readonly requestId: Hex; readonly hash: Hex };
+let ownBridge: { readonly requestId: Hex; readonly hash: Hex };
 
 beforeAll(async () => {
   system = await startSystem({
@@ -45,7 +45,7 @@ beforeAll(async () => {
     chains.find((chain) => chain.name === name),
   ) as [Chain, Chain];
   user = aWallet(0);
-  own = await completeBridge(user);
+  ownBridge = await completeBridge(user);
   await completeBridge(aWallet(1));
 });
 afterAll(async () => await system.stop());
@@ -135,16 +135,16 @@ test("queryTrendingCurrencies lists currencies", async () => {
 });
 
 test("queryExecutionStatus follows a request to its final status", async () => {
-  const status = await queryExecutionStatus(url, { requestId: own.requestId });
-  expect(status).toMatchObject({ status: "success", inTxHashes: [own.hash] });
+  const status = await queryExecutionStatus(url, { requestId: ownBridge.requestId });
+  expect(status).toMatchObject({ status: "success", inTxHashes: [ownBridge.hash] });
 });
 
 test("queryRequests finds requests by user, and exactly one request by hash", async () => {
   const byUser = await queryRequests(url, { user: user.address });
-  expect(byUser.requests?.map(({ id }) => id)).toEqual([own.requestId]);
-  const byHash = await queryRequests(url, { hash: own.hash });
+  expect(byUser.requests?.map(({ id }) => id)).toEqual([ownBridge.requestId]);
+  const byHash = await queryRequests(url, { hash: ownBridge.hash });
   expect(byHash.requests).toMatchObject([
-    { id: own.requestId, status: "success", data: { inTxs: [{ hash: own.hash }] } },
+    { id: ownBridge.requestId, status: "success", data: { inTxs: [{ hash: ownBridge.hash }] } },
   ]);
   expect(await queryRequests(url, { hash: `0x${"77".repeat(32)}` })).toMatchObject({ requests: [] });
 });
@@ -175,5 +175,5 @@ test("queryRequests fetches the next page", async () => {
   const query = { user: user.address, limit: 1 };
   const first = await queryRequests(url, query);
   const second = await queryRequests(url, query, first.continuation);
-  expect([first, second].map((page) => page.requests?.[0]?.id)).toEqual([requestId, own.requestId]);
+  expect([first, second].map((page) => page.requests?.[0]?.id)).toEqual([requestId, ownBridge.requestId]);
 });

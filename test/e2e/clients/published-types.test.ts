@@ -106,8 +106,8 @@ interface CallOptions {
 }
 
 /** Calls an operation and records where its answer differs from the published type. */
-async function call<T = unknown>(operation: string, sent: CallOptions = {}): Promise<T> {
-  const { at, body, withKey = false, status = 200 } = sent;
+async function call<T = unknown>(operation: string, options: CallOptions = {}): Promise<T> {
+  const { at, body, withKey = false, status = 200 } = options;
   const [method = "", template = ""] = operation.split(" ");
   const [key] = system.endpoints.apiKeys;
   const response = await fetch(`${system.endpoints.api.url}${at ?? template}`, {
@@ -122,8 +122,8 @@ async function call<T = unknown>(operation: string, sent: CallOptions = {}): Pro
   const answer: unknown = await response.json();
   expect([operation, response.status, answer]).toEqual([operation, status, answer]);
   called.add(operation);
-  const about = status === 200 ? operation : `${operation} ${status}`;
-  for (const mismatch of types.mismatches(operation, status, answer)) found.add(`${about} ${mismatch}`);
+  const label = status === 200 ? operation : `${operation} ${status}`;
+  for (const mismatch of types.mismatches(operation, status, answer)) found.add(`${label} ${mismatch}`);
   return answer as T;
 }
 

@@ -31,7 +31,7 @@ export interface Program {
   /** Called at each start, so that a restart applies changes. */
   readonly env: () => Variables;
   /** The address on which the program listens: a port on 127.0.0.1, or the path of a socket. */
-  readonly at: number | string;
+  readonly listensOn: number | string;
   readonly readyPath: string;
 }
 
@@ -74,7 +74,7 @@ export async function createInstance(portBase: number): Promise<Instance> {
       ...imageCommand(program.image, program.entry, program.env()),
       name,
       logFile: join(logFolder, `${name}.log`),
-      isReady: async () => (await statusOf(program.at, program.readyPath)) === 200,
+      isReady: async () => (await statusOf(program.listensOn, program.readyPath)) === 200,
       pollIntervalMs: 50,
       stopWithinMs: STOP_WITHIN_MS,
     });
@@ -134,7 +134,7 @@ function imageCommand(image: Program["image"], entry: string, env: Variables, wo
   const program = programCommand(`apps/${image}/src/${entry.replace(/^dist\/(.*)\.js$/, "$1.ts")}`);
   // The image's flags replace those of the local system.
   const [, ...sourced] = program.args;
-  const own = Object.fromEntries(
+  const imageEnv = Object.fromEntries(
     textOf("ENV")
       .split(" ")
       .map((pair) => pair.split("=", 2) as [string, string]),
@@ -143,7 +143,7 @@ function imageCommand(image: Program["image"], entry: string, env: Variables, wo
     command: program.command,
     args: [...flags, ...sourced, ...words],
     cwd: program.cwd,
-    env: { ...program.env, ...own, ...env },
+    env: { ...program.env, ...imageEnv, ...env },
   };
 }
 
@@ -166,7 +166,7 @@ async function runToEnd({
   };
 }
 
-async function statusOf(at: Program["at"], path: string): Promise<number | undefined> {
+async function statusOf(at: Program["listensOn"], path: string): Promise<number | undefined> {
   const where = typeof at === "string" ? { socketPath: at } : { host: "127.0.0.1", port: at };
   return await new Promise((resolve, reject) => {
     request({ ...where, path, timeout: 2_000 }, (answer) => resolve(answer.resume().statusCode))

@@ -149,11 +149,16 @@ export class Operator {
   /** Starts the signer, the worker and the API. */
   async startService(): Promise<void> {
     await this.#writeSecrets();
-    const program = (entry: string, at: Program["at"], readyPath: string, env: () => Variables): Program => ({
+    const program = (
+      entry: string,
+      at: Program["listensOn"],
+      readyPath: string,
+      env: () => Variables,
+    ): Program => ({
       image: "api",
       entry: `dist/${entry}.js`,
       env,
-      at,
+      listensOn: at,
       readyPath,
     });
     const { api, worker } = this.#ports;

@@ -62,16 +62,16 @@ export async function startOracles(
         image: "oracle",
         entry: "dist/main.js",
         env: () => env,
-        at: port,
+        listensOn: port,
         readyPath,
       });
     }),
   );
 }
 
-function callersAndPeers(oracle: OraclePlan, all: readonly OraclePlan[]): Variables {
+function callersAndPeers(oracle: OraclePlan, oracles: readonly OraclePlan[]): Variables {
   const callers = Object.entries(oracle.issued).map(([label, key]) => `${key}:${label}`);
-  const peers = all
+  const peers = oracles
     .filter((other) => other !== oracle)
     .map(({ url, issued }) => `${url}|${issued[oracle.name]}`);
   return { API_KEYS: callers.join(";"), PEERS: peers.join(";") };

@@ -8,7 +8,7 @@ import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.p
 import type { Idempotency, IdempotencyLease } from "../../../apps/api/src/http/idempotency.port.ts";
 import { LeaseLost } from "../../../apps/api/src/http/idempotency.port.ts";
 import { pruneHistory } from "../../../apps/api/src/reconcile/prune-history.ts";
-import { aCall, anAnswer, begun, idempotencyContract } from "../../contracts/idempotency.ts";
+import { aCall, anAnswer, beginCall, idempotencyContract } from "../../contracts/idempotency.ts";
 import { anApiKey, fakeApiKeys } from "../../fakes/api-keys.ts";
 import { fakeIdempotency } from "../../fakes/idempotency.ts";
 import { anAnswer as aQuote } from "../../fakes/route-services.ts";
@@ -55,7 +55,7 @@ const queued = async (jobId: string): Promise<boolean> =>
 test("the effects of a commit and its answer are stored together", async () => {
   const store = eitherProcess();
   const call = aCall();
-  const lease = await begun(store, call);
+  const lease = await beginCall(store, call);
   await postgresUnitOfWork(pools[0], recordedEvents()).run(async (tx) => {
     await tx.outbox.add([{ job: "fill", jobId: call.key, payload: {} }], NOW_MS);
     await tx.idempotency.finish(lease, anAnswer);
@@ -68,8 +68,8 @@ test("the effects of a commit and its answer are stored together", async () => {
 test("rolls back a commit whose lease was taken over", async () => {
   const store = eitherProcess();
   const call = aCall();
-  const expired = await begun(store, call);
-  await begun(store, call, NOW_MS + MINUTE_MS);
+  const expired = await beginCall(store, call);
+  await beginCall(store, call, NOW_MS + MINUTE_MS);
   const commit = postgresUnitOfWork(pools[0], recordedEvents()).run(async (tx) => {
     await tx.outbox.add([{ job: "fill", jobId: call.key, payload: {} }], NOW_MS);
     await tx.idempotency.finish(expired, anAnswer);
@@ -81,7 +81,7 @@ test("rolls back a commit whose lease was taken over", async () => {
 test("a process that takes over a call while the first process commits gets the first process's answer", async () => {
   const store = eitherProcess();
   const call = aCall();
-  const slow = await begun(store, call);
+  const slow = await beginCall(store, call);
   const committing = Promise.withResolvers<void>();
   const mayCommit = Promise.withResolvers<void>();
   const commit = postgresUnitOfWork(pools[0], recordedEvents()).run(async (tx) => {
@@ -99,8 +99,8 @@ test("a process that takes over a call while the first process commits gets the 
 test("only one of two processes that both run the call commits", async () => {
   const store = eitherProcess();
   const call = aCall();
-  const first = await begun(store, call);
-  const second = await begun(store, call, NOW_MS + MINUTE_MS);
+  const first = await beginCall(store, call);
+  const second = await beginCall(store, call, NOW_MS + MINUTE_MS);
   const commit = async (pool: pg.Pool, lease: IdempotencyLease): Promise<void> =>
     await postgresUnitOfWork(pool, recordedEvents()).run(async (tx) => {
       await tx.outbox.add([{ job: "fill", jobId: `${call.key}-${lease.token}`, payload: {} }], NOW_MS);
@@ -115,8 +115,8 @@ test("only one of two processes that both run the call commits", async () => {
 test("deletes calls older than a day, and keeps newer ones", async () => {
   const store = eitherProcess();
   const [old, young] = [aCall(), aCall()];
-  await store.finish(await begun(store, old, NOW_MS), anAnswer);
-  await store.finish(await begun(store, young, NOW_MS + MINUTE_MS), anAnswer);
+  await store.finish(await beginCall(store, old, NOW_MS), anAnswer);
+  await store.finish(await beginCall(store, young, NOW_MS + MINUTE_MS), anAnswer);
   const events = recordedEvents();
   const nowMs = () => NOW_MS + 24 * 60 * MINUTE_MS + 1;
   await pruneHistory({
@@ -141,8 +141,8 @@ test("a process whose clock is ahead returns the stored answer and takes over no
     "select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms",
   );
   const nowMs = rows[0]?.now_ms ?? Number.NaN;
-  await store.finish(await begun(store, answered, nowMs), anAnswer);
-  await begun(store, underWay, nowMs);
+  await store.finish(await beginCall(store, answered, nowMs), anAnswer);
+  await beginCall(store, underWay, nowMs);
   const aheadMs = nowMs + 25 * 60 * MINUTE_MS;
   expect(await store.begin(answered, aheadMs)).toEqual({ kind: "answered", answer: anAnswer });
   expect(await store.begin({ ...answered, bodyHash: "cc" }, aheadMs)).toEqual({ kind: "bodyMismatch" });

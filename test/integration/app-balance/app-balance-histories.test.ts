@@ -123,19 +123,19 @@ async function apply(names: Names, { kind, at, asset, cents }: Act): Promise<voi
   const moved = { wallet, asset: at % 2 === 0 ? usdc : ether, amount };
   switch (kind) {
     case "topUp":
-      await world.in(
+      await world.inTransaction(
         async (tx) =>
           await creditTopUp(services, tx, { ...moved, movementKey: `${topUp}:in:${asset.currency}` }),
       );
       return;
     case "reverse":
-      await world.in(
+      await world.inTransaction(
         async (tx) =>
           await reverseTopUp(services, tx, { ...moved, movementKey: `${topUp}:out:${asset.currency}` }),
       );
       return;
     case "reserve":
-      await world.in(
+      await world.inTransaction(
         async (tx) =>
           await reserveFees(services, tx, {
             wallet,
@@ -147,12 +147,14 @@ async function apply(names: Names, { kind, at, asset, cents }: Act): Promise<voi
       );
       return;
     case "pay":
-      await world.in(
+      await world.inTransaction(
         async (tx) => await payFees(services, tx, { wallet, requestId }, { usd }, `${requestId}:p`),
       );
       return;
     case "release":
-      await world.in(async (tx) => await releaseFees(services, tx, { wallet, requestId }, `${requestId}:x`));
+      await world.inTransaction(
+        async (tx) => await releaseFees(services, tx, { wallet, requestId }, `${requestId}:x`),
+      );
       return;
     case "hold": {
       const hold = {
@@ -164,7 +166,7 @@ async function apply(names: Names, { kind, at, asset, cents }: Act): Promise<voi
         currency: asset.currency,
         amount,
       };
-      await world.in(async (tx) => await placeHold(services, tx, hold));
+      await world.inTransaction(async (tx) => await placeHold(services, tx, hold));
       return;
     }
     case "releaseHold":
@@ -172,18 +174,18 @@ async function apply(names: Names, { kind, at, asset, cents }: Act): Promise<voi
     case "makeHoldPermanent":
     case "returnPermanent": {
       const moves = { releaseHold, reinstateHold, makeHoldPermanent, returnPermanent };
-      await world.in(async (tx) => await moves[kind](services, tx, heldId));
+      await world.inTransaction(async (tx) => await moves[kind](services, tx, heldId));
       return;
     }
     case "claim":
       await claim(wallet, claimId, asset, cents);
       return;
     case "claimPaid":
-      await world.in(async (tx) => await closePaidClaim(services, tx, { wallet, claimId }));
+      await world.inTransaction(async (tx) => await closePaidClaim(services, tx, { wallet, claimId }));
       return;
     case "claimReturned": {
       const end = { failReason: "TRANSACTION_REVERTED", cost: cents % 2 === 0 ? "fee" : "nothing" } as const;
-      await world.in(async (tx) => await returnClaim(services, tx, { wallet, claimId }, end));
+      await world.inTransaction(async (tx) => await returnClaim(services, tx, { wallet, claimId }, end));
       return;
     }
     default:
@@ -197,7 +199,7 @@ async function claim(wallet: Address, claimId: Hex32, asset: LedgerAsset, cents:
   const createdAtMs = world.services.clock.nowMs();
   if ((await balances.claim(claimId)) === undefined)
     await world
-      .in(
+      .inTransaction(
         async (tx) =>
           await tx.claims.offer({
             claimId,

@@ -40,7 +40,7 @@ const reserve = async (
   requestId: RequestId = someHash(),
   transferredUsd: bigint = 0n,
 ) =>
-  await world.in(
+  await world.inTransaction(
     async (tx) =>
       await reserveFees(world.services, tx, {
         wallet,
@@ -62,7 +62,7 @@ const hold = async (
     amount?: bigint;
   } = {},
 ) =>
-  await world.in(
+  await world.inTransaction(
     async (tx) =>
       await placeHold(world.services, tx, {
         wallet,
@@ -78,8 +78,8 @@ const hold = async (
 
 async function aWallet(usdcUnits: bigint, wei = 0n): Promise<Address> {
   const wallet = someAddress();
-  if (usdcUnits > 0n) await world.give(wallet, usdc, usdcUnits);
-  if (wei > 0n) await world.give(wallet, ether, wei);
+  if (usdcUnits > 0n) await world.credit(wallet, usdc, usdcUnits);
+  if (wei > 0n) await world.credit(wallet, ether, wei);
   return wallet;
 }
 
@@ -93,7 +93,7 @@ test("charges fees from the preferred currency first, then from the next, at the
     { asset: ether, amount: ONE / 1000n, usd: 2n * ONE },
   ]);
   world.prices.set("ethereum", "4000");
-  const paid = await world.in(
+  const paid = await world.inTransaction(
     async (tx) =>
       await payFees(world.services, tx, reserved.reservation, { usd: 4n * ONE }, `pay:${requestId}`),
   );
@@ -120,7 +120,7 @@ test("reserving, paying or releasing the same request twice has the effect of on
   if (first.kind !== "reserved") throw new Error(first.kind);
   expect(second).toMatchObject({ kind: "reserved", reservation: { id: first.reservation.id } });
   const pay = async () =>
-    await world.in(
+    await world.inTransaction(
       async (tx) => await payFees(world.services, tx, first.reservation, { usd: ONE }, `pay:${requestId}`),
     );
   expect((await Promise.all([pay(), pay(), pay()])).map(({ kind }) => kind).toSorted()).toEqual([
@@ -128,7 +128,7 @@ test("reserving, paying or releasing the same request twice has the effect of on
     "already",
     "paid",
   ]);
-  const release = await world.in(
+  const release = await world.inTransaction(
     async (tx) => await releaseFees(world.services, tx, first.reservation, `release:${requestId}`),
   );
   expect(release).toBe("already");
@@ -140,7 +140,7 @@ test("a cost above the reservation takes the whole reservation and reports the r
   const wallet = await aWallet(10_000_000n);
   const reserved = await reserve(wallet, 2n * ONE);
   if (reserved.kind !== "reserved") throw new Error(reserved.kind);
-  const paid = await world.in(
+  const paid = await world.inTransaction(
     async (tx) => await payFees(world.services, tx, reserved.reservation, { usd: 5n * ONE }, someHash()),
   );
   expect(paid).toEqual({ kind: "paid", uncoveredUsd: 3n * ONE });
@@ -156,7 +156,7 @@ test("an exact charge is paid unchanged, but never above its reservation, and no
     { asset: ether, amount: 400n },
     { asset: { ...usdc, currency: someAddress() }, amount: 1n },
   ];
-  await world.in(
+  await world.inTransaction(
     async (tx) => await payFees(world.services, tx, reserved.reservation, { amounts }, someHash()),
   );
   expect(await world.line(wallet, usdc)).toEqual({ balance: 0n, pending: 0n, owed: 0n });
@@ -279,7 +279,7 @@ test("a balance in the hold's own currency backs the hold with its haircut, but 
   expect(await hold(wallet, 1_000n * ONE, inEther)).toEqual({ kind: "placed" });
   expect(await hold(wallet, ONE, inEther)).toMatchObject({ kind: "insufficient", availableUsd: 0n });
   // The margin applies only to the part that the balance in the hold's currency does not cover.
-  await world.give(wallet, usdc, 3_001_000_000n);
+  await world.credit(wallet, usdc, 3_001_000_000n);
   const more = { currency: ether.currency, amount: (3n * ONE) / 2n };
   expect(await hold(wallet, 3_000n * ONE, more)).toMatchObject({
     kind: "insufficient",
@@ -319,7 +319,7 @@ test("a request has at most one hold: repeating it changes nothing, and a resolv
   expect(await hold(wallet, 6n * ONE, { requestId })).toEqual({ kind: "placed" });
   expect((await hold(await aWallet(9_000_000n), 6n * ONE, { requestId })).kind).toBe("taken");
   expect((await world.book(wallet)).heldUsd).toBe(6n * ONE);
-  await world.in(async (tx) => await releaseHold(world.services, tx, requestId));
+  await world.inTransaction(async (tx) => await releaseHold(world.services, tx, requestId));
   expect(await hold(wallet, 6n * ONE, { requestId })).toMatchObject({
     kind: "taken",
     hold: { state: "released" },
@@ -333,13 +333,13 @@ test("a permanent hold is charged to the balance, and the next credit repays wha
   const spent = await reserve(wallet, 5n * ONE);
   expect(spent.kind).toBe("reserved");
   const act = async (move: typeof releaseHold) =>
-    await world.in(async (tx) => await move(world.services, tx, requestId));
+    await world.inTransaction(async (tx) => await move(world.services, tx, requestId));
   expect(await act(makeHoldPermanent)).toBe("applied");
   expect(await act(makeHoldPermanent)).toBe("already");
   expect(await act(releaseHold)).toBe("rejected");
   expect(await world.line(wallet, usdc)).toEqual({ balance: 0n, pending: 5_000_000n, owed: 3_000_000n });
   expect(await world.available(wallet, "sponsorship")).toBe(0n);
-  await world.give(wallet, usdc, 4_000_000n);
+  await world.credit(wallet, usdc, 4_000_000n);
   expect(await world.line(wallet, usdc)).toEqual({
     balance: 1_000_000n,
     pending: 5_000_000n,
@@ -359,9 +359,11 @@ test("a permanent hold is charged to the balance, and the next credit repays wha
 test("a debt in one currency blocks charges in all other currencies", async () => {
   const wallet = await aWallet(0n, ONE / 100n);
   const topUp = { wallet, asset: usdc, amount: 15_000_000n, movementKey: someHash() };
-  await world.in(async (tx) => await creditTopUp(world.services, tx, topUp));
+  await world.inTransaction(async (tx) => await creditTopUp(world.services, tx, topUp));
   await reserve(wallet, 15n * ONE);
-  await world.in(async (tx) => await reverseTopUp(world.services, tx, { ...topUp, movementKey: someHash() }));
+  await world.inTransaction(
+    async (tx) => await reverseTopUp(world.services, tx, { ...topUp, movementKey: someHash() }),
+  );
   expect((await world.line(wallet, usdc)).owed).toBe(15_000_000n);
   expect(await world.available(wallet, "sponsorship")).toBe(5n * ONE);
   expect(await reserve(wallet, 6n * ONE)).toMatchObject({ kind: "insufficient" });
@@ -369,9 +371,9 @@ test("a debt in one currency blocks charges in all other currencies", async () =
 
 test("counts a debt in a currency that was removed from the list", async () => {
   const wallet = await aWallet(5_000_000n);
-  await world.give(wallet, ether, ONE);
+  await world.credit(wallet, ether, ONE);
   const { services } = world;
-  await world.in(
+  await world.inTransaction(
     async (tx) =>
       await reverseTopUp(services, tx, { wallet, asset: usdc, amount: 9_000_000n, movementKey: someHash() }),
   );
@@ -407,7 +409,7 @@ test.each(["disputed", "too old"] as const)(
     await expect(hold(wallet, ONE)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
     await expect(reserve(wallet, 5n * ONE)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
     const debit = async () =>
-      await world.in(async (tx) => await makeHoldPermanent(world.services, tx, requestId));
+      await world.inTransaction(async (tx) => await makeHoldPermanent(world.services, tx, requestId));
     await expect(debit()).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
     expect((await world.line(wallet, ether)).balance).toBe(ONE);
     world.prices.trust("ethereum", undefined);
@@ -421,7 +423,7 @@ test("a movement that twenty transactions post concurrently is posted once", asy
   const posted = await Promise.all(
     Array.from(
       { length: 20 },
-      async () => await world.in(async (tx) => await creditTopUp(world.services, tx, topUp)),
+      async () => await world.inTransaction(async (tx) => await creditTopUp(world.services, tx, topUp)),
     ),
   );
   expect(posted.filter((outcome) => outcome === "posted")).toHaveLength(1);
@@ -432,7 +434,7 @@ test("a transaction that fails changes nothing in the ledger", async () => {
   const wallet = await aWallet(5_000_000n);
   const requestId = someHash();
   await expect(
-    world.in(async (tx) => {
+    world.inTransaction(async (tx) => {
       await reserveFees(world.services, tx, {
         wallet,
         usd: ONE,
@@ -500,7 +502,7 @@ test("the database refuses rows with unknown states", async () => {
 test("the database refuses to overdraw a balance, and to unbalance, change or delete ledger entries", async () => {
   const wallet = await aWallet(5n);
   const post = async (entries: { account: "balance" | "custody"; amount: bigint }[]) =>
-    await world.in(
+    await world.inTransaction(
       async (tx) =>
         await tx.ledger.post(
           {

@@ -162,7 +162,7 @@ class Group {
   }
 
   async #topUp(usd: bigint): Promise<void> {
-    await world.in(
+    await world.inTransaction(
       async (tx) =>
         await creditTopUp(world.services, tx, {
           wallet: this.app,
@@ -178,7 +178,7 @@ class Group {
   async #fastFill(at: number, usd: bigint): Promise<void> {
     const requestId = someHash();
     const hold = { wallet: this.app, keyId: this.keyId, requestId, usd, chainId: 1, amount: unitsOf(usd) };
-    const placed = await world.in(
+    const placed = await world.inTransaction(
       async (tx) => await placeHold(world.services, tx, { ...hold, currency: usdc.currency }),
     );
     if (placed.kind !== "placed") return;
@@ -192,7 +192,7 @@ class Group {
     const front = this.#fronts.get(at);
     if (front === undefined || front.state === "covered") return;
     const move = front.state === "held" ? releaseHold : returnPermanent;
-    await world.in(async (tx) => await move(world.services, tx, front.requestId));
+    await world.inTransaction(async (tx) => await move(world.services, tx, front.requestId));
     this.putInUsd += front.usd;
     front.state = "covered";
   }
@@ -204,7 +204,7 @@ class Group {
 
   async #settle(front: { readonly requestId: RequestId; state: string }): Promise<void> {
     if (front.state !== "held") return;
-    await world.in(async (tx) => await makeHoldPermanent(world.services, tx, front.requestId));
+    await world.inTransaction(async (tx) => await makeHoldPermanent(world.services, tx, front.requestId));
     front.state = "debited";
   }
 
@@ -212,7 +212,9 @@ class Group {
   async #sponsorFees(at: number, usd: bigint, transferUsd: bigint): Promise<void> {
     if (this.#sponsored.has(at)) return;
     const terms = sponsoredTerms(this, usd, transferUsd);
-    const reserved = await world.in(async (tx) => await reserveSponsorship(world.services, tx, terms, usd));
+    const reserved = await world.inTransaction(
+      async (tx) => await reserveSponsorship(world.services, tx, terms, usd),
+    );
     if (reserved.kind === "reserved") this.#sponsored.set(at, { terms, usd, transferUsd });
   }
 
@@ -226,7 +228,7 @@ class Group {
     this.#sponsored.delete(at);
     const { terms, transferUsd } = sponsored;
     const depositUsd = 10_000n * ONE;
-    await world.in(async (tx) => {
+    await world.inTransaction(async (tx) => {
       for (const wallet of [this.app, this.friend].toSorted()) await tx.ledger.lockWallet(wallet, 1);
       await chargeSponsorship(world.services, tx, terms);
       await accrueAppFees({ ...world.services, chains: noChains }, tx, terms, terms.origin.amount);
@@ -240,7 +242,7 @@ class Group {
     const sponsored = this.#sponsored.get(at);
     if (sponsored === undefined) return;
     this.#sponsored.delete(at);
-    await world.in(
+    await world.inTransaction(
       async (tx) =>
         await settleSponsorship(world.services, tx, sponsored.terms, {
           name: "refunding",
@@ -257,7 +259,7 @@ class Group {
   async #reserveCall(at: number, usd: bigint, valueUsd: bigint): Promise<void> {
     if (this.#calls.has(at)) return;
     const requestId = someHash();
-    const reserved = await world.in(
+    const reserved = await world.inTransaction(
       async (tx) =>
         await reserveFees(world.services, tx, {
           wallet: this.app,
@@ -278,7 +280,9 @@ class Group {
     const { requestId, usd, valueUsd } = call;
     const due = { usd: valueUsd + (usd - valueUsd) / 2n };
     const payer = { requestId, wallet: this.app };
-    await world.in(async (tx) => await payFees(world.services, tx, payer, due, `execution:${requestId}:pay`));
+    await world.inTransaction(
+      async (tx) => await payFees(world.services, tx, payer, due, `execution:${requestId}:pay`),
+    );
     this.tookOutUsd += valueUsd;
   }
 
@@ -287,7 +291,7 @@ class Group {
     if (call === undefined) return;
     this.#calls.delete(at);
     const payer = { requestId: call.requestId, wallet: this.app };
-    await world.in(
+    await world.inTransaction(
       async (tx) => await releaseFees(world.services, tx, payer, `execution:${call.requestId}:release`),
     );
   }
@@ -297,7 +301,7 @@ class Group {
     const amount = unitsOf(usd);
     if (amount === 0n) return;
     const createdAtMs = world.services.clock.nowMs();
-    await world.in(
+    await world.inTransaction(
       async (tx) =>
         await tx.claims.offer({
           claimId,
@@ -318,7 +322,7 @@ class Group {
       if (!/exceeds the available app balance/.test(String(error))) throw error;
       return;
     }
-    await world.in(async (tx) => await closePaidClaim(world.services, tx, { wallet, claimId }));
+    await world.inTransaction(async (tx) => await closePaidClaim(world.services, tx, { wallet, claimId }));
     this.tookOutUsd += usd;
   }
 }

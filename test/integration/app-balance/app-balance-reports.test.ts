@@ -32,7 +32,7 @@ const claimId = someHash();
 
 const hold = async (id: typeof heldId, usd: bigint): Promise<void> => {
   const terms = { wallet, keyId: "key", usd, chainId: 10, currency: usdc.currency, amount: 9n };
-  await world.in(async (tx) => await placeHold(world.services, tx, { ...terms, requestId: id }));
+  await world.inTransaction(async (tx) => await placeHold(world.services, tx, { ...terms, requestId: id }));
 };
 
 beforeAll(async () => {
@@ -40,9 +40,9 @@ beforeAll(async () => {
   sql = sqlOn(world.pool);
   reads = balanceReads(sql);
   const { services } = world;
-  await world.give(wallet, usdc, 100_000_000n);
-  await world.give(wallet, ether, ONE);
-  await world.in(
+  await world.credit(wallet, usdc, 100_000_000n);
+  await world.credit(wallet, ether, ONE);
+  await world.inTransaction(
     async (tx) =>
       await reserveFees(services, tx, {
         wallet,
@@ -54,11 +54,11 @@ beforeAll(async () => {
   );
   await hold(heldId, 20n * ONE);
   await hold(lostId, 5n * ONE);
-  await world.in(async (tx) => await makeHoldPermanent(services, tx, lostId));
+  await world.inTransaction(async (tx) => await makeHoldPermanent(services, tx, lostId));
   const reversed = { wallet: debtor, asset: usdc, amount: 3_000_000n, movementKey: someHash() };
-  await world.in(async (tx) => await reverseTopUp(services, tx, reversed));
+  await world.inTransaction(async (tx) => await reverseTopUp(services, tx, reversed));
   const createdAtMs = services.clock.nowMs();
-  await world.in(
+  await world.inTransaction(
     async (tx) =>
       await tx.claims.offer({
         claimId,
@@ -84,7 +84,7 @@ beforeAll(async () => {
     currency: usdc.currency,
     seenAtMs: 1,
   };
-  await world.in(async (tx) => {
+  await world.inTransaction(async (tx) => {
     await tx.topUps.upsert({ ...topUp, wallet: undefined, state: "unattributed", amount: 77n });
     await tx.topUps.upsert({ ...topUp, wallet: debtor, state: "seen", amount: 78n });
   });
@@ -139,7 +139,7 @@ test("movements come newest first, page by page, each once", async () => {
 
 test("holds and claims come newest first, page by page, and an offer is not listed as a claim", async () => {
   const unsigned = someHash();
-  await world.in(
+  await world.inTransaction(
     async (tx) =>
       await tx.claims.offer({
         claimId: unsigned,

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { plansOf } from "../../support/plan-of.ts";
+import { plansOf } from "../../support/plans-of.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { databaseBytes, tableBytes } from "../../../apps/api/src/telemetry/database-figures.postgres.ts";
 import { outboxDepth } from "../../../apps/api/src/db/outbox-depth.postgres.ts";

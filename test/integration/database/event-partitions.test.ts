@@ -12,7 +12,7 @@ import { requestStories } from "../../../apps/api/src/requests/history/request-s
 import { pruneQuotesAndAddresses } from "../../../apps/api/src/requests/prune-quotes-and-addresses.postgres.ts";
 import { requestEvents } from "../../../apps/api/src/requests/requests.tables.ts";
 import { oldestRows, tableBytes } from "../../../apps/api/src/telemetry/database-figures.postgres.ts";
-import { plansOf } from "../../support/plan-of.ts";
+import { plansOf } from "../../support/plans-of.ts";
 import { someTerms } from "../../support/terms.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 

@@ -316,6 +316,29 @@ test("of two concurrent reservations of a fill for one request, one gets a nonce
   expect(await reads.unsettledSlots(2, sender)).toHaveLength(1);
 });
 
+test("tracks open slots, and mined ones that are final or not in a canonical block", async () => {
+  const [sender, canonical, orphaned] = [await aLane(), someHash(), someHash()];
+  const hashes = new Map([[11n, canonical]]);
+  const plans = Array.from({ length: 4 }, () => aPlan(sender, aFill(someTerms().requestId)));
+  const outcome = { attempt: 0, status: "success", gasUsed: 1n, effectiveGasPrice: 1n } as const;
+  await uow.run(async (tx) => {
+    const [final, waiting, reorged] = await tx.lanes.reserve(plans, NOW_MS);
+    const mined = [
+      { slotId: final?.id ?? "", blockNumber: 10n, blockHash: someHash(), ...outcome },
+      { slotId: waiting?.id ?? "", blockNumber: 11n, blockHash: canonical, ...outcome },
+      { slotId: reorged?.id ?? "", blockNumber: 11n, blockHash: orphaned, ...outcome },
+    ];
+    await tx.lanes.setMined(mined, NOW_MS);
+  });
+  const noncesAt = async (finalBlock: bigint) =>
+    (await reads.slotsToTrack(2, { finalBlock, hashes }))
+      .filter((slot) => slot.sender === sender)
+      .map(({ nonce }) => nonce);
+  expect(await noncesAt(10n)).toEqual([0, 2, 3]);
+  expect(await noncesAt(11n)).toEqual([0, 1, 2, 3]);
+  expect((await reads.openSlots(2, sender)).map(({ nonce }) => nonce)).toEqual([3]);
+});
+
 test("a leg that occurs twice in one batch gets one nonce, and all other legs of the batch get a nonce each", async () => {
   const sender = await aLane(3);
   const [first, second] = [1, 2].map(() => aFill(someTerms().requestId));

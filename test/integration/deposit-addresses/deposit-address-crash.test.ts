@@ -16,7 +16,7 @@ test("whenever the process crashes between detecting and sweeping funds at an ad
   const addresses = new Map<string, `0x${string}`>();
   const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
-      const agreed = await world.address();
+      const agreed = await world.quoteAddress();
       addresses.set(agreed.requestId, agreed.at);
       await world.sendTo(agreed.at, 77_000_000n);
       await origin.mine();
@@ -24,7 +24,7 @@ test("whenever the process crashes between detecting and sweeping funds at an ad
       return agreed;
     },
     run: async (by) => {
-      await world.look(origin, by);
+      await world.scanAddresses(origin, by);
       await world.work(by);
     },
     verify: async ({ requestId, terms }, moment) => {

@@ -44,7 +44,7 @@ const usd = (dollars: number): bigint => BigInt(Math.round(dollars * 1e6));
 test("a quoted deposit address is the one that the factory derives from the order, and the quote's only step is a plain transfer", async () => {
   const { origin, usdc } = world;
   const factory = origin.chain.contracts.depositAddressFactory as Address;
-  const { answer, terms, at } = await world.address({ strict: true, refundTo: world.anAddress() });
+  const { answer, terms, at } = await world.quoteAddress({ strict: true, refundTo: world.anAddress() });
   const read = { abi: depositAddressFactoryAbi, address: factory } as const;
   expect(await origin.client.readContract({ ...read, functionName: "initCodeHash" })).toBe(
     cloneCodeHash(factory),
@@ -57,13 +57,13 @@ test("a quoted deposit address is the one that the factory derives from the orde
   expect(answer.steps[0]?.items[0]?.data).toMatchObject({ to: at, data: "0x", value: "0" });
   expect(answer.details.currencyIn).toMatchObject({ amount: "100000000", currency: { address: usdc } });
 
-  const native = await world.address({ originCurrency: NATIVE_CURRENCY, amount: "40000000000000000" });
+  const native = await world.quoteAddress({ originCurrency: NATIVE_CURRENCY, amount: "40000000000000000" });
   expect(native.answer.steps[0]?.items[0]?.data).toMatchObject({ data: "0x", value: "40000000000000000" });
 });
 
 test("fills three payments of other amounts to an open address: the first under the quote, and each later one under a new request", async () => {
   const { destination, origin, usdc } = world;
-  const { at, terms } = await world.address();
+  const { at, terms } = await world.quoteAddress();
   const { recipient } = terms;
   await world.sendTo(at, terms.origin.amount);
   expect(await world.untilSettled(at, 1)).toEqual([terms.requestId]);
@@ -97,7 +97,7 @@ test("fills three payments of other amounts to an open address: the first under 
 
 test("a second payment of the quoted amount during the firm quote belongs to another request", async () => {
   const { destination, usdc } = world;
-  const { at, requestId, terms } = await world.address();
+  const { at, requestId, terms } = await world.quoteAddress();
   await world.sendTo(at, terms.origin.amount);
   await world.round();
   await world.sendTo(at, terms.origin.amount);
@@ -113,7 +113,7 @@ test("a second payment of the quoted amount during the firm quote belongs to ano
 
 test("funds stay at a deposit address until they have the confirmations that a deposit of their value needs", async () => {
   const { origin } = world;
-  const { at } = await world.address();
+  const { at } = await world.quoteAddress();
   await world.sendTo(at, usd(2_500));
   await origin.mine();
   await world.watch(origin);
@@ -157,8 +157,8 @@ test("every endpoint shows funds at a deposit address once they are seen, and a 
      values ($1, $1, 'https://a.test', '', '{}', 's', 0, 0)`,
     [keyId],
   );
-  const unpaid = await world.address({ ttl: 600 });
-  const { at, requestId, terms } = await world.address(
+  const unpaid = await world.quoteAddress({ ttl: 600 });
+  const { at, requestId, terms } = await world.quoteAddress(
     { ttl: 600, strict: true, refundTo: world.anAddress() },
     keyId,
   );
@@ -206,7 +206,7 @@ test("every endpoint shows funds at a deposit address once they are seen, and a 
 
 test("shows a late payment to a strict address, and refunds it under its request", async () => {
   const { origin, usdc } = world;
-  const { at, requestId, terms } = await world.address({
+  const { at, requestId, terms } = await world.quoteAddress({
     ttl: 60,
     strict: true,
     refundTo: world.anAddress(),
@@ -228,7 +228,7 @@ test("shows a late payment to a strict address, and refunds it under its request
 
 test("an expired request shows the outcome of a later payment to its open address", async () => {
   const { origin, destination, usdc } = world;
-  const { at, requestId, terms } = await world.address({ ttl: 60 });
+  const { at, requestId, terms } = await world.quoteAddress({ ttl: 60 });
   for (let n = 0; n < 3; n++) await advance(300_000);
   expect((await world.status(requestId)).status).toBe("failure");
   await world.sendTo(at, usd(100));
@@ -243,7 +243,7 @@ test("an expired request shows the outcome of a later payment to its open addres
 
 test("dust in every block for an hour does not delay a payment: it is swept with the confirmations for its value, and the dust stays", async () => {
   const { origin, usdc } = world;
-  const { at, requestId } = await world.address({ strict: true, refundTo: world.anAddress() });
+  const { at, requestId } = await world.quoteAddress({ strict: true, refundTo: world.anAddress() });
   const { connection } = origin.connected;
   const first = (await origin.announce()).number;
   const addresses = (await world.reads.active(0, 10_000)).filter(({ address }) => address === at);
@@ -291,7 +291,7 @@ test("dust in every block for an hour does not delay a payment: it is swept with
 
 test("refunds less than the quoted amount at a strict address to refundTo, minus gas", async () => {
   const { origin, usdc } = world;
-  const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
+  const { at, requestId, terms } = await world.quoteAddress({ strict: true, refundTo: world.anAddress() });
   await world.sendTo(at, usd(60));
   expect(await world.untilSettled(at, 1)).toEqual([requestId]);
   expect(await world.status(requestId)).toMatchObject({
@@ -307,7 +307,7 @@ test("refunds less than the quoted amount at a strict address to refundTo, minus
 
 test("fills the quoted amount at a strict address and refunds the excess, from one sweep", async () => {
   const { origin, destination, usdc } = world;
-  const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
+  const { at, requestId, terms } = await world.quoteAddress({ strict: true, refundTo: world.anAddress() });
   await world.sendTo(at, usd(130));
   await world.untilSettled(at, 1);
   await world.round();
@@ -332,7 +332,7 @@ test("a sweep that only refunds pays its own gas; an excess swept with the quote
     refundable: number,
     changes: Partial<QuoteInput> = {},
   ): Promise<bigint> => {
-    const { at, terms } = await world.address({ strict: true, refundTo: world.anAddress(), ...changes });
+    const { at, terms } = await world.quoteAddress({ strict: true, refundTo: world.anAddress(), ...changes });
     await world.sendTo(at, usd(sent));
     await world.untilSettled(at, 1);
     for (let n = 0; n < 5; n++) await world.round();
@@ -364,13 +364,13 @@ test("holds dust at an open address without a request to a rate-limited destinat
       },
     },
   };
-  const dust = await world.address();
+  const dust = await world.quoteAddress();
   await world.sendTo(dust.at, 1n);
-  const enough = await world.address();
+  const enough = await world.quoteAddress();
   await world.sendTo(enough.at, usd(50));
   for (let n = 0; n < 5; n++) await world.origin.mine();
   await world.scan(world.origin);
-  await world.look(world.origin, limited);
+  await world.scanAddresses(world.origin, limited);
   expect(priced).toContain(enough.terms.recipient);
   expect(priced).not.toContain(dust.terms.recipient);
   expect(await world.reads.fundsAt(dust.at)).toMatchObject([{ amount: 1n, held: "AMOUNT_TOO_LOW" }]);
@@ -378,7 +378,7 @@ test("holds dust at an open address without a request to a rate-limited destinat
 
 test("an excess below its own refund cost stays at the strict address, and the quote is filled", async () => {
   const { origin, destination, usdc } = world;
-  const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
+  const { at, requestId, terms } = await world.quoteAddress({ strict: true, refundTo: world.anAddress() });
   await world.sendTo(at, usd(100) + 1n);
   await world.untilSettled(at, 1);
   expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
@@ -390,9 +390,9 @@ test("an excess below its own refund cost stays at the strict address, and the q
 
 test("refunds another token at a strict address, and the quoted token on another chain, in place and in kind", async () => {
   const { origin, destination, tst, usdc } = world;
-  const wrongToken = await world.address({ strict: true, refundTo: world.anAddress() });
+  const wrongToken = await world.quoteAddress({ strict: true, refundTo: world.anAddress() });
   await world.sendTo(wrongToken.at, parseEther("100"), { currency: tst });
-  const wrongChain = await world.address({ strict: true, refundTo: world.anAddress() });
+  const wrongChain = await world.quoteAddress({ strict: true, refundTo: world.anAddress() });
   await world.sendTo(wrongChain.at, usd(100), { chain: destination });
   await world.untilSettled(wrongToken.at, 1);
   await world.untilSettled(wrongChain.at, 1);
@@ -410,7 +410,7 @@ test("refunds another token at a strict address, and the quoted token on another
 
 test("another token at an open address, and native tokens, get their own quotes and are filled", async () => {
   const { destination, tst, usdc } = world;
-  const { at, terms } = await world.address();
+  const { at, terms } = await world.quoteAddress();
   await world.sendTo(at, parseEther("100"), { currency: tst });
   await world.sendTo(at, parseEther("0.02"), { currency: NATIVE_CURRENCY });
   const ids = await world.untilSettled(at, 2);
@@ -424,7 +424,7 @@ test("another token at an open address, and native tokens, get their own quotes 
 });
 
 test("the first request of an address shows the outcome of the request that replaced it", async () => {
-  const { at, requestId } = await world.address();
+  const { at, requestId } = await world.quoteAddress();
   await world.sendTo(at, usd(55));
   const [standIn] = await world.untilSettled(at, 1);
   expect(standIn).not.toBe(requestId);
@@ -450,7 +450,7 @@ test.each([
   async (_, kind) => {
     const { origin, destination, usdc } = world;
     const app = await aSponsor(world, 10_000);
-    const { at, requestId, ...agreed } = await world.address({
+    const { at, requestId, ...agreed } = await world.quoteAddress({
       amount: usd(2_500).toString(),
       refundTo: world.anAddress(),
       ...kind,
@@ -484,7 +484,7 @@ test.each([
 test("a sweep that cannot become the agreed deposit does not allow a fast fill", async () => {
   const { origin } = world;
   const app = await aSponsor(world, 10_000);
-  const agreed = await world.address({ strict: true, refundTo: world.anAddress() });
+  const agreed = await world.quoteAddress({ strict: true, refundTo: world.anAddress() });
   await world.sendTo(agreed.at, usd(60));
   await origin.mine();
   await world.watch(origin);
@@ -498,7 +498,7 @@ test("a sweep that cannot become the agreed deposit does not allow a fast fill",
 test("refuses to fast fill a superseded request and names its successor", async () => {
   const { origin, destination, usdc, services } = world;
   const app = await aSponsor(world, 10_000);
-  const agreed = await world.address();
+  const agreed = await world.quoteAddress();
   await world.sendTo(agreed.at, usd(55));
   await origin.mine();
   await world.watch(origin);
@@ -536,7 +536,7 @@ test("funds that cannot be routed stay at an open address without refundTo and a
   const { origin, usdc } = world;
   const weth = origin.chain.liquidity?.wrappedNative as Address;
   const recovery = world.user;
-  const { at, requestId, terms } = await world.address({ recoveryAddress: recovery.address });
+  const { at, requestId, terms } = await world.quoteAddress({ recoveryAddress: recovery.address });
   await world.sendTo(at, 20n);
   await origin.client.setBalance({ address: world.stranger.address, value: parseEther("100") });
   await origin.send(world.stranger, { to: weth, data: "0xd0e30db0", value: parseEther("1") });
@@ -573,7 +573,7 @@ test("funds that cannot be routed stay at an open address without refundTo and a
 test("funds at an open address that cannot be routed are refunded to its refundTo, in a separate request", async () => {
   const { origin, usdc } = world;
   const refundTo = world.anAddress();
-  const { at } = await world.address({ refundTo, destinationCurrency: world.tst });
+  const { at } = await world.quoteAddress({ refundTo, destinationCurrency: world.tst });
   // The payment exceeds the solver's balance of the output currency.
   await origin.fund(world.stranger.address, { tokens: 70_000_000n });
   await world.sendTo(at, usd(60_000_000));
@@ -588,7 +588,7 @@ test("funds at an open address that cannot be routed are refunded to its refundT
 
 test("funds without a refund address are reported to the operator instead of being sent to a placeholder", async () => {
   const dead: Address = "0x000000000000000000000000000000000000dead";
-  const { at, requestId } = await world.address({ user: dead, referrer: "debug-force-refund" });
+  const { at, requestId } = await world.quoteAddress({ user: dead, referrer: "debug-force-refund" });
   await world.sendTo(at, usd(100));
   await world.untilSettled(at, 1);
   expect(await world.status(requestId)).toMatchObject({
@@ -602,14 +602,14 @@ test("funds without a refund address are reported to the operator instead of bei
 test("refunds to the sender if there is only one sender, and to no one if there are two", async () => {
   const { origin, usdc, user, stranger } = world;
   const ask = { strict: true, refundTo: NATIVE_CURRENCY };
-  const first = await world.address(ask);
+  const first = await world.quoteAddress(ask);
   const before = await origin.balance(stranger.address, usdc);
   await world.sendTo(first.at, usd(60), { from: stranger });
   const [refund] = await world.untilSettled(first.at, 1);
   expect(await world.status(refund ?? "0x")).toMatchObject({ status: "refund" });
   expect(before - (await origin.balance(stranger.address, usdc))).toBeLessThan(usd(1));
 
-  const native = await world.address({
+  const native = await world.quoteAddress({
     ...ask,
     originCurrency: NATIVE_CURRENCY,
     amount: parseEther("1").toString(),
@@ -621,7 +621,7 @@ test("refunds to the sender if there is only one sender, and to no one if there 
     parseEther("0.01"),
   );
 
-  const second = await world.address(ask);
+  const second = await world.quoteAddress(ask);
   await world.sendTo(second.at, usd(30), { from: stranger });
   await world.sendTo(second.at, usd(30), { from: user });
   for (let n = 0; n < 4; n++) await world.round();
@@ -634,7 +634,7 @@ test("refunds to the sender if there is only one sender, and to no one if there 
 
 test("two workers that detect the same payment concurrently sweep it once, under one request", async () => {
   const { origin, usdc, destination } = world;
-  const { at, terms } = await world.address();
+  const { at, terms } = await world.quoteAddress();
   await world.sendTo(at, usd(77));
   await origin.mine();
   const head = await origin.announce();
@@ -662,7 +662,7 @@ test("two workers that detect the same payment concurrently sweep it once, under
 
 test("a sweep that reverted because its owner recovered the funds keeps later funds assigned until the revert is final", async () => {
   const { origin, destination, usdc, user } = world;
-  const { at, requestId, terms } = await world.address({
+  const { at, requestId, terms } = await world.quoteAddress({
     strict: true,
     refundTo: world.anAddress(),
     recoveryAddress: user.address,
@@ -697,7 +697,7 @@ test("a sweep that reverted because its owner recovered the funds keeps later fu
 test("a sweep whose commit a failover lost is not repeated with funds that arrived later", async () => {
   const { origin, usdc, services, pool } = world;
   const operator = services.depositAddressOperator?.address as Address;
-  const { at, requestId } = await world.address({ strict: true, refundTo: world.anAddress() });
+  const { at, requestId } = await world.quoteAddress({ strict: true, refundTo: world.anAddress() });
   await world.sendTo(at, usd(100));
   await origin.mine();
   await world.watch(origin);
@@ -746,7 +746,7 @@ test("if the sweep of a new quote is refused after a wait, the funds are still r
   const { origin, services } = world;
   const operator = services.depositAddressOperator?.address;
   if (operator === undefined) throw new Error("the operator is not configured");
-  const agreed = await world.address();
+  const agreed = await world.quoteAddress();
   const { at, requestId } = agreed;
   await origin.client.setBalance({ address: operator, value: 0n });
   await world.sendTo(at, usd(37));
@@ -803,7 +803,7 @@ test("if the sweep of a new quote is refused after a wait, the funds are still r
 
 test("waits before another sweep is planned if two sweeps moved nothing", async () => {
   const { origin, pool, usdc } = world;
-  const { at, requestId } = await world.address();
+  const { at, requestId } = await world.quoteAddress();
   await pool.query(
     `insert into deposit_sweeps (observation, address, chain_id, currency, amount, excess, order_id, request_id, arrived_at_ms, created_at_ms, state)
      select -n, $1, $2, $3, 1, 0, $4, $4, 1, $5, 'void' from generate_series(1, 2) n`,
@@ -818,7 +818,7 @@ test("waits before another sweep is planned if two sweeps moved nothing", async 
 });
 
 /** The owner of an address recovers all funds before a broadcast sweep is mined. */
-async function recoverBeforeSweep(agreed: Awaited<ReturnType<AddressWorld["address"]>>): Promise<void> {
+async function recoverBeforeSweep(agreed: Awaited<ReturnType<AddressWorld["quoteAddress"]>>): Promise<void> {
   const { origin, usdc, user } = world;
   const key = (await world.reads.find(agreed.at))?.key;
   if (key === undefined) throw new Error("the address was not issued");
@@ -842,7 +842,7 @@ test.each([
   async (_, kind) => {
     const { origin, destination, usdc } = world;
     const app = await aSponsor(world, 1_000);
-    const first = await world.address({ recoveryAddress: world.user.address, ...kind });
+    const first = await world.quoteAddress({ recoveryAddress: world.user.address, ...kind });
     await world.sendTo(first.at, usd(100));
     await origin.mine();
     await world.watch(origin);
@@ -888,7 +888,7 @@ test.each([
 
 test("a payment that is orphaned before its sweep is not owed, and is swept once when it is mined again", async () => {
   const { origin, destination, usdc } = world;
-  const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
+  const { at, requestId, terms } = await world.quoteAddress({ strict: true, refundTo: world.anAddress() });
   await world.sendTo(at, usd(100));
   await origin.mine();
   await world.watch(origin);
@@ -923,7 +923,7 @@ const tokensOf = (listed: TestChain): TokenBook => ({
 test("a requested check finds funds that scans missed, reconsiders held funds, and is refused for an unknown address, chain or currency", async () => {
   const { origin, usdc } = world;
   const services = { ...world.watching(), tokens: tokensOf(origin) };
-  const { at, requestId } = await world.address({ recoveryAddress: world.user.address });
+  const { at, requestId } = await world.quoteAddress({ recoveryAddress: world.user.address });
   const chainId = origin.chain.id;
   const scope = { chainId, depositAddress: at, targetChainId: undefined, currency: undefined };
   expect(await reindexAddress(services, scope)).toMatchObject({
@@ -1001,7 +1001,7 @@ test("a requested check finds funds that scans missed, reconsiders held funds, a
 });
 
 test("the status asks for no second payment if the whole amount is at the address, even if it does not cover the current fees", async () => {
-  const { at, requestId } = await world.address({ amount: "2000000" });
+  const { at, requestId } = await world.quoteAddress({ amount: "2000000" });
   world.clock.forward(120_000);
   world.prices.set("ethereum", "25000000");
   await world.sendTo(at, usd(1));
@@ -1022,8 +1022,8 @@ for (const [name, referrer] of [
   ["half a character", "a\ud800"],
 ] as const)
   test(`a quote whose text contains ${name} blocks neither its own deposit address nor others`, async () => {
-    const odd = await world.address({ referrer });
-    const other = await world.address();
+    const odd = await world.quoteAddress({ referrer });
+    const other = await world.quoteAddress();
     for (const { at, terms } of [odd, other]) await world.sendTo(at, terms.origin.amount);
     for (const { at, terms } of [odd, other])
       expect(await world.untilSettled(at, 1)).toEqual([terms.requestId]);
@@ -1031,7 +1031,7 @@ for (const [name, referrer] of [
 
 test("searches for senders from the last complete scan if the result of a later one was not stored", async () => {
   const { origin } = world;
-  const { at } = await world.address();
+  const { at } = await world.quoteAddress();
   const watching = world.watching();
   let isBroken = false;
   const uow: typeof watching.uow = {
@@ -1060,7 +1060,7 @@ test("searches for senders from the last complete scan if the result of a later 
 });
 
 test("a fault at one address does not hide funds at another address", async () => {
-  const [broken, other] = [await world.address(), await world.address()];
+  const [broken, other] = [await world.quoteAddress(), await world.quoteAddress()];
   await world.sendTo(broken.at, usd(100));
   await world.sendTo(other.at, usd(100));
   await world.pool.query(
@@ -1080,10 +1080,10 @@ test("a fault at one address does not hide funds at another address", async () =
 
 test("unconfigured tokens and dust change no status, raise no alert and add a bounded number of rows", async () => {
   const { origin, usdc } = world;
-  const finished = await world.address();
+  const finished = await world.quoteAddress();
   await world.sendTo(finished.at, usd(100));
   await world.untilSettled(finished.at, 1);
-  const unpaid = await world.address();
+  const unpaid = await world.quoteAddress();
   const worthless = Array.from({ length: 15 }, () => world.anAddress());
   const { connection } = origin.connected;
   const reader = {
@@ -1145,7 +1145,7 @@ test.each([
   "finds and reports a quoted token at %s address after it was unlisted, and fills once it is configured again",
   async (_, kind) => {
     const { origin, destination, tst } = world;
-    const { at, requestId, terms } = await world.address({
+    const { at, requestId, terms } = await world.quoteAddress({
       ...kind,
       originCurrency: tst,
       amount: parseEther("100").toString(),
@@ -1192,11 +1192,11 @@ test("an address is deleted with its expired quote, unless it has funds or a sec
      values ('a-page', '\\x01', 'a page', '{quote}', '{}', '{https://page.example}', '{}', 0, 0)`,
   );
   const [unused, published, dusted, keyed, paid] = [
-    await world.address(),
-    await world.address({}, "a-page"),
-    await world.address(),
-    await world.address({}, "a-key"),
-    await world.address(),
+    await world.quoteAddress(),
+    await world.quoteAddress({}, "a-page"),
+    await world.quoteAddress(),
+    await world.quoteAddress({}, "a-key"),
+    await world.quoteAddress(),
   ];
   await world.sendTo(dusted.at, 1n);
   await world.sendTo(paid.at, usd(55));
@@ -1218,7 +1218,7 @@ test("an address is deleted with its expired quote, unless it has funds or a sec
 test("an address lookup shows its purpose, its balances and the deposits made from it, for any of its requests", async () => {
   const { origin, destination } = world;
   const recovery = world.user.address;
-  const { at, requestId, terms } = await world.address({ recoveryAddress: recovery });
+  const { at, requestId, terms } = await world.quoteAddress({ recoveryAddress: recovery });
   await world.sendTo(at, usd(41));
   const [standIn] = await world.untilSettled(at, 1);
   await world.sendTo(at, 1n);
@@ -1254,7 +1254,7 @@ test("an address lookup shows its purpose, its balances and the deposits made fr
 });
 
 test("an address's parameters are shown only to the key that requested it, until its first transaction publishes them", async () => {
-  const { at, terms } = await world.address({ recoveryAddress: world.user.address }, "key-of-the-app");
+  const { at, terms } = await world.quoteAddress({ recoveryAddress: world.user.address }, "key-of-the-app");
   const services = world.watching();
   const shown = async (keyId: string | undefined): Promise<unknown[]> => {
     const found = await lookUpAddress(services, { address: at }, keyId);
@@ -1270,8 +1270,8 @@ test("an address's parameters are shown only to the key that requested it, until
 });
 
 test("a strict address is bound to its order by the contract, unless unfilled money is refunded to its sender", async () => {
-  const named = await world.address({ strict: true, refundTo: world.anAddress() });
-  const toSender = await world.address({ strict: true, refundTo: NATIVE_CURRENCY });
+  const named = await world.quoteAddress({ strict: true, refundTo: world.anAddress() });
+  const toSender = await world.quoteAddress({ strict: true, refundTo: NATIVE_CURRENCY });
   for (const [{ at }, bound] of [
     [named, true],
     [toSender, false],
@@ -1303,8 +1303,8 @@ test("a strict address is bound to its order by the contract, unless unfilled mo
 test("a strict address with refunds to the sender that its contract binds to the order is swept under that order", async () => {
   const { origin } = world;
   // An address as created before the binding was stored.
-  const aBoundAddress = async (): Promise<Awaited<ReturnType<AddressWorld["address"]>>> => {
-    const agreed = await world.address({ strict: true, refundTo: NATIVE_CURRENCY });
+  const aBoundAddress = async (): Promise<Awaited<ReturnType<AddressWorld["quoteAddress"]>>> => {
+    const agreed = await world.quoteAddress({ strict: true, refundTo: NATIVE_CURRENCY });
     const key = (await world.reads.find(agreed.at))?.key;
     if (key === undefined) throw new Error("the address was not issued");
     const bound = await origin.client.readContract({
@@ -1337,7 +1337,7 @@ test("a strict address with refunds to the sender that its contract binds to the
 
 test("scans write nothing while no payment arrives", async () => {
   const { origin } = world;
-  await world.address();
+  await world.quoteAddress();
   for (let n = 0; n < 6; n++) await world.round();
   const written = async (): Promise<unknown> =>
     (await world.pool.query("select max(observation) as n, count(*) as rows from deposit_address_funds"))
@@ -1381,7 +1381,7 @@ test("after the solver's key changed, funds at an open address are filled under 
 });
 
 test("an inactive address is still scanned periodically", async () => {
-  const { at } = await world.address({ refundTo: world.anAddress() });
+  const { at } = await world.quoteAddress({ refundTo: world.anAddress() });
   await world.pool.query("update deposit_addresses set active_at_ms = 0 where address = $1", [at]);
   await world.sendTo(at, usd(12));
   const [id] = await world.untilSettled(at, 1);
@@ -1390,7 +1390,7 @@ test("an inactive address is still scanned periodically", async () => {
 
 test("while everything is paused, funds at an address are swept and their fill waits", async () => {
   const store = pauseStore(sqlOn(world.pool));
-  const { at, terms } = await world.address();
+  const { at, terms } = await world.quoteAddress();
   await store.add({ scope: { kind: "all" }, pausedBy: "ann", reason: "drill", sinceMs: 1 });
   await world.sendTo(at, terms.origin.amount);
   for (let round = 0; round < 8; round++) {

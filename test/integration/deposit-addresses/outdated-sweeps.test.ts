@@ -25,7 +25,7 @@ afterAll(async () => await world.stop());
 /** 0.04 ETH: 100 USD at $2,500. */
 const PAID = 40_000_000_000_000_000n;
 
-type Address = Awaited<ReturnType<AddressWorld["address"]>>;
+type Address = Awaited<ReturnType<AddressWorld["quoteAddress"]>>;
 
 async function fundOperator(value: bigint): Promise<void> {
   const address = world.services.depositAddressOperator?.address ?? "0x";
@@ -34,9 +34,9 @@ async function fundOperator(value: bigint): Promise<void> {
 }
 
 /** A quote of ETH for USDC whose funds are at its address. The sweep is planned and waits for gas. */
-async function waitingSweep(ask: Parameters<AddressWorld["address"]>[0] = {}): Promise<Address> {
+async function waitingSweep(ask: Parameters<AddressWorld["quoteAddress"]>[0] = {}): Promise<Address> {
   await fundOperator(0n);
-  const agreed = await world.address({
+  const agreed = await world.quoteAddress({
     originCurrency: NATIVE_CURRENCY,
     amount: String(PAID),
     refundTo: world.anAddress(),

@@ -19,7 +19,7 @@ const received = async (recipient: Hex): Promise<bigint> =>
 const statesOf = async (at: Hex): Promise<(bigint | string)[][]> =>
   (await world.sweepsFrom(at)).map(({ amount, excess, state }) => [amount, excess, state]);
 const vaultBalance = async (currency = world.currencies.sol): Promise<bigint> =>
-  await world.balanceOf(world.solana.at.vault, currency);
+  await world.balanceOf(world.solana.depository.vault, currency);
 
 test("fills an open address once its sweep is final, and reports fundsAt until then", async () => {
   const { sol } = world.currencies;

@@ -16,7 +16,7 @@ import { recheckFinalBlocks } from "../../../apps/api/src/deposits/recheck-final
 import { crashingServices } from "../../fakes/crashing-services.ts";
 import { deposit } from "../../support/deposits.ts";
 import { pileDeposits } from "../../support/piled-deposits.ts";
-import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { startEngineWorld, type QuotedRequest, type EngineWorld } from "../../support/engine-world.ts";
 
 let world: EngineWorld;
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<Agreed> =>
+const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<QuotedRequest> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
 
 const rawOf = async (hash: TxHash): Promise<TxHash> =>
@@ -38,7 +38,7 @@ const rawOf = async (hash: TxHash): Promise<TxHash> =>
  * Mines the approval and the deposit in one block. Returns the transactions, so that they can be mined again
  * in another block.
  */
-async function mined(agreed: Agreed): Promise<readonly TxHash[]> {
+async function mined(agreed: QuotedRequest): Promise<readonly TxHash[]> {
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
   const { transactions } = await world.origin.client.getBlock();
@@ -51,7 +51,7 @@ async function mineAgain(raws: readonly TxHash[]): Promise<void> {
   await world.origin.mine();
 }
 
-const filledOnce = async (agreed: Agreed): Promise<void> => {
+const filledOnce = async (agreed: QuotedRequest): Promise<void> => {
   await world.work();
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
@@ -166,7 +166,7 @@ test("a deposit that a reorg moves into a newer block while its fill waits needs
 });
 
 /** The user's wallet sends its deposit again, with another nonce and therefore another hash. */
-async function minedUnderAnotherHash(agreed: Agreed): Promise<void> {
+async function minedUnderAnotherHash(agreed: QuotedRequest): Promise<void> {
   await world.origin.send(world.user, { to: world.anAddress(), value: 1n });
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
@@ -252,10 +252,10 @@ test("a plain token transfer that carries the order id is a deposit", async () =
 });
 
 test("after downtime, reads all blocks in bounded ranges, in order, without skipping or recording anything twice", async () => {
-  const agreed: Agreed[] = [];
+  const agreed: QuotedRequest[] = [];
   for (let at = 0; at < 4; at++) {
     agreed.push(await agree());
-    await deposit(world.origin, world.user, agreed[at] as Agreed);
+    await deposit(world.origin, world.user, agreed[at] as QuotedRequest);
     await world.origin.mine(4);
   }
   const scannedBefore = world.events.of("chain_scanned").length;
@@ -538,8 +538,8 @@ const jobsOf = async (text: string): Promise<number> =>
 /** A block with 600 one-wei deposits by a stranger that name a request, followed by a usual deposit. */
 interface PiledBlock {
   readonly since: bigint;
-  readonly named: Agreed;
-  readonly honest: Agreed;
+  readonly named: QuotedRequest;
+  readonly honest: QuotedRequest;
   readonly raws: readonly TxHash[];
 }
 
@@ -586,7 +586,7 @@ test("a block of hundreds of deposits is committed in slices, and a crash betwee
 /**
  * The database calls of two scans: that of the block with these deposits, and that of their confirmation.
  */
-async function callsFor(deposits: readonly (readonly [Agreed, count: number])[]): Promise<string[][]> {
+async function callsFor(deposits: readonly (readonly [QuotedRequest, count: number])[]): Promise<string[][]> {
   const { origin, user } = world;
   await world.watch(origin);
   for (const [agreed, count] of deposits) for (let n = 0; n < count; n++) await deposit(origin, user, agreed);
@@ -719,7 +719,7 @@ const aHash = (): Hex => `0x${randomBytes(32).toString("hex")}`;
  * A node with another newest block. The block has a deposit for the quoted order, copied from `model`, and
  * 300 one-unit deposits for unknown orders.
  */
-async function anotherBranch(model: DepositFact, { terms }: Agreed) {
+async function anotherBranch(model: DepositFact, { terms }: QuotedRequest) {
   const { connected, announce } = world.origin;
   const { connection } = connected;
   const head = { ...(await announce()), hash: aHash() };
@@ -735,7 +735,7 @@ async function anotherBranch(model: DepositFact, { terms }: Agreed) {
 }
 
 /** The deposit of a request as the newest block shows it. */
-async function newestFact({ terms }: Agreed): Promise<DepositFact> {
+async function newestFact({ terms }: QuotedRequest): Promise<DepositFact> {
   const { client, connected } = world.origin;
   const to = await client.getBlockNumber();
   const facts = await connected.connection.reader.depositsIn({ from: to, to, hashes: new Map() });

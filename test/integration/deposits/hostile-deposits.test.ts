@@ -18,12 +18,17 @@ import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-req
 import { laggingNode } from "../../fakes/lagging-node.ts";
 import { batchCode, type BatchedCall } from "../../support/batch-code.ts";
 import { deposit } from "../../support/deposits.ts";
-import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
+import {
+  startEngineWorld,
+  type QuotedRequest,
+  type QuoteOverrides,
+  type EngineWorld,
+} from "../../support/engine-world.ts";
 import { aSponsor } from "../../support/sponsors.ts";
 import { someHash } from "../../support/terms.ts";
 import type { TestChain } from "../../support/test-chain.ts";
-import { operatorRefund } from "../../support/operator-refund.ts";
-import { withChain } from "../../support/other-chain.ts";
+import { runOperatorRefund } from "../../support/operator-refund.ts";
+import { withChain } from "../../support/with-chain.ts";
 
 let world: EngineWorld;
 let testToken: Address;
@@ -34,10 +39,10 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-const agree = async (ask: Ask = {}): Promise<Agreed> =>
+const agree = async (ask: QuoteOverrides = {}): Promise<QuotedRequest> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
 
-const paidOut = async ({ terms }: Agreed): Promise<{ received: bigint; refunded: bigint }> => ({
+const paidOut = async ({ terms }: QuotedRequest): Promise<{ received: bigint; refunded: bigint }> => ({
   received: await world.destination.balance(terms.recipient, world.usdc),
   refunded: await world.origin.balance(terms.refundTo, world.usdc),
 });
@@ -66,7 +71,7 @@ const call = (
 });
 
 /** The calls of a contract that deposits its own tokens with the user as depositor. */
-function depositing({ terms }: Agreed, currency: Address, amount: bigint): BatchedCall[] {
+function depositing({ terms }: QuotedRequest, currency: Address, amount: bigint): BatchedCall[] {
   const { depository } = world.origin.chain.contracts;
   const data = depositErc20Calldata(world.user.address, currency, amount, terms.orderId);
   return [call(currency, "approve", depository, amount), { to: depository, data }];
@@ -361,7 +366,7 @@ test("starts fills one at a time when together they could burn more gas than the
   const ask = { destinationCurrency: NATIVE_CURRENCY, amount: "900000000" };
   const recipient = await aPayableContract();
   // An order whose minimum refund leaves nothing for gas.
-  const uncovered = async (): Promise<Agreed> => {
+  const uncovered = async (): Promise<QuotedRequest> => {
     const agreed = await agree({ ...ask, recipient });
     const { order } = agreed.terms;
     const inputs = order.inputs.map((input) => ({
@@ -516,7 +521,7 @@ function noisyTokenCode(to: Address): `0x${string}` {
 }
 
 /** Makes the agreed deposit in a transaction with 257 transfers of an unknown token to the depository. */
-async function depositNextToTransfers(): Promise<{ agreed: Agreed; txHash: TxHash }> {
+async function depositNextToTransfers(): Promise<{ agreed: QuotedRequest; txHash: TxHash }> {
   const { origin } = world;
   const { contract } = await aContract();
   const token = world.anAddress();
@@ -944,7 +949,7 @@ test("above the daily limit a deposit that oracles cannot attest waits for the o
   });
   expect(await paidOut(agreed)).toEqual({ received: 0n, refunded: 0n });
 
-  const released = await operatorRefund(world, agreed.requestId, "--yes");
+  const released = await runOperatorRefund(world, agreed.requestId, "--yes");
   expect(released).toMatchObject({
     code: 0,
     steps: [{ why: expect.stringContaining("its receipt is too large") }, { step: "released" }],

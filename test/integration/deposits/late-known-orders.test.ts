@@ -8,9 +8,14 @@ import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { returnUnattributed } from "../../../apps/api/src/deposits/return-unattributed.ts";
 import { isCrash, crashingServices } from "../../fakes/crashing-services.ts";
 import { deposit } from "../../support/deposits.ts";
-import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
+import {
+  startEngineWorld,
+  type QuotedRequest,
+  type QuoteOverrides,
+  type EngineWorld,
+} from "../../support/engine-world.ts";
 import { loseRows } from "../../support/lost-rows.ts";
-import { operatorRefund } from "../../support/operator-refund.ts";
+import { runOperatorRefund } from "../../support/operator-refund.ts";
 import { someHash } from "../../support/terms.ts";
 
 const HOUR_MS = 3_600_000;
@@ -25,14 +30,14 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 interface Lost {
-  readonly agreed: Agreed;
+  readonly agreed: QuotedRequest;
   readonly hash: TxHash;
   /** Restores the request's row, with `changed` columns. */
   readonly restore: (changed?: Readonly<Record<string, unknown>>) => Promise<void>;
 }
 
 /** Pays a request, and removes the request's row before the deposit is scanned. */
-async function lostRequest(ask: Ask = {}): Promise<Lost> {
+async function lostRequest(ask: QuoteOverrides = {}): Promise<Lost> {
   const agreed = await world.quote({ recipient: world.anAddress(), ...ask });
   const { rows } = await world.pool.query<{ row: object }>(
     "delete from requests where request_id = $1 returning to_jsonb(requests) as row",
@@ -166,7 +171,7 @@ test("a return that the operator released continues, and the deposit does not fi
   const lost = await lostRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
-  expect(await operatorRefund(world, lost.hash, "--yes")).toMatchObject({ code: 0 });
+  expect(await runOperatorRefund(world, lost.hash, "--yes")).toMatchObject({ code: 0 });
   await lost.restore();
   await rounds();
   expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });

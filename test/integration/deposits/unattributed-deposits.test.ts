@@ -20,9 +20,9 @@ import { returnUnattributed } from "../../../apps/api/src/deposits/return-unattr
 import { isCrash, crashingServices } from "../../fakes/crashing-services.ts";
 import { batchCode } from "../../support/batch-code.ts";
 import { deposit, type Deviation } from "../../support/deposits.ts";
-import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { startEngineWorld, type QuotedRequest, type EngineWorld } from "../../support/engine-world.ts";
 import { loseRows } from "../../support/lost-rows.ts";
-import { operatorRefund } from "../../support/operator-refund.ts";
+import { runOperatorRefund } from "../../support/operator-refund.ts";
 import { aServer } from "../../support/route-server.ts";
 import { someHash } from "../../support/terms.ts";
 
@@ -30,7 +30,7 @@ const HOUR_MS = 3_600_000;
 const AMOUNT = 100_000_000n;
 const FINALITY_BLOCKS = 3;
 let world: EngineWorld;
-let agreed: Agreed;
+let agreed: QuotedRequest;
 
 beforeAll(async () => {
   world = await startEngineWorld({
@@ -182,7 +182,7 @@ test("a return above the daily limit waits until the operator releases it, and r
     ),
   });
   expect(await strandedFunds(sqlOn(world.pool))).toContainEqual(expect.objectContaining({ id }));
-  expect(await operatorRefund(world, String(id), "--yes")).toMatchObject({ code: 0, stderr: "" });
+  expect(await runOperatorRefund(world, String(id), "--yes")).toMatchObject({ code: 0, stderr: "" });
   for (let round = 0; round < 5; round++) await world.round(limited);
   expect(await expectSentBack(hash, depositor, world.usdc, 0n)).toBeGreaterThan(0n);
 });
@@ -214,7 +214,7 @@ test("the operator can return a deposit before the hour is over", async () => {
   const depositor = world.anAddress();
   const hash = await makeStrayDeposit({ depositor });
   for (let round = 0; round < 5; round++) await world.round();
-  expect(await operatorRefund(world, hash, "--yes")).toMatchObject({ code: 0, stderr: "" });
+  expect(await runOperatorRefund(world, hash, "--yes")).toMatchObject({ code: 0, stderr: "" });
   for (let round = 0; round < 5; round++) await world.round();
   const gained = await expectSentBack(hash, depositor, world.usdc, 0n);
   await anHourLater();
@@ -241,7 +241,7 @@ test("nothing is sent to placeholders, or to accounts and contracts of the servi
       refund_waits: expect.any(String) as string,
     });
   const [toPlaceholder = "0x"] = hashes;
-  expect(await operatorRefund(world, toPlaceholder, "--yes")).toMatchObject({
+  expect(await runOperatorRefund(world, toPlaceholder, "--yes")).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
       /no refund recipient is known \(0x0*dead is a placeholder\), so this command cannot pay it: see "Returning a deposit without a recipient" in docs\/operations\/refunds\.md/,
@@ -334,7 +334,7 @@ test("a deposit whose refund waits is returned only after the operator releases 
     refund_waits: expect.stringContaining("may have returned it by hand"),
   });
   expect(await world.origin.balance(depositor, world.usdc)).toBe(0n);
-  expect(await operatorRefund(world, hash, "--yes")).toMatchObject({ code: 0 });
+  expect(await runOperatorRefund(world, hash, "--yes")).toMatchObject({ code: 0 });
   await anHourLater();
   expect(await world.origin.balance(depositor, world.usdc)).toBeGreaterThan(0n);
 });
@@ -379,7 +379,7 @@ test("a deposit that another account's transaction triggered at a contract is re
   await anHourLater();
   expect(await origin.balance(contract, usdc)).toBe(0n);
   expect(await rowOf(hash)).toMatchObject({ refund_waits: expect.stringContaining("then release it") });
-  await operatorRefund(world, hash, "--yes");
+  await runOperatorRefund(world, hash, "--yes");
   await anHourLater();
   expect(await origin.balance(contract, usdc)).toBeGreaterThan(0n);
 });
@@ -457,7 +457,7 @@ test("request lists filtered by the deposit's transaction show it in each state,
  * Simulates a failover to a copy without the request: only its deposit remains, and it names an unknown
  * order.
  */
-async function loseRequest({ requestId }: Agreed): Promise<void> {
+async function loseRequest({ requestId }: QuotedRequest): Promise<void> {
   const { pool } = world;
   await pool.query("delete from request_events where request_id = $1", [requestId]);
   await pool.query("delete from request_history where request_id = $1", [requestId]);
@@ -488,7 +488,7 @@ test("a deposit whose request a failover lost together with its fill is returned
     refund_fail_reason: "MANUAL_REFUND_REQUIRED",
     refund_waits: expect.stringContaining(slot.attempts[0]?.txHash ?? "a hash"),
   });
-  expect(await operatorRefund(world, hash, "--yes")).toMatchObject({ code: 0 });
+  expect(await runOperatorRefund(world, hash, "--yes")).toMatchObject({ code: 0 });
   await anHourLater();
   expect(await origin.balance(user.address, usdc)).toBeGreaterThan(before);
 });

@@ -11,9 +11,9 @@ import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { loadTrail, scanChain } from "../../../apps/api/src/deposits/scan-chain.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { trackLane } from "../../../apps/api/src/payments/track-lane.ts";
-import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { startEngineWorld, type QuotedRequest, type EngineWorld } from "../../support/engine-world.ts";
 import { replyOfLaggingBackend } from "../../support/lagging-backend.ts";
-import { withChain } from "../../support/other-chain.ts";
+import { withChain } from "../../support/with-chain.ts";
 import {
   startProviderProxy,
   type ProviderBehavior,
@@ -103,7 +103,7 @@ async function round(lagBlocks = 0n): Promise<void> {
   clock.forward(2_000);
 }
 
-const aBridge = async (): Promise<Agreed> => {
+const aBridge = async (): Promise<QuotedRequest> => {
   const agreed = await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() });
   await world.pay(agreed);
   return agreed;
@@ -113,7 +113,7 @@ const aBridge = async (): Promise<Agreed> => {
  * Runs rounds until the bridge succeeded, and returns their number. A failed round is retried, as by
  * watchers.
  */
-async function roundsOf(agreed: Agreed, { lagBlocks = 0n, max = 12 } = {}): Promise<number> {
+async function roundsOf(agreed: QuotedRequest, { lagBlocks = 0n, max = 12 } = {}): Promise<number> {
   const faults: unknown[] = [];
   for (let rounds = 1; rounds <= max; rounds++) {
     await round(lagBlocks).catch((fault: unknown) => faults.push(fault));
@@ -124,7 +124,7 @@ async function roundsOf(agreed: Agreed, { lagBlocks = 0n, max = 12 } = {}): Prom
   });
 }
 
-const received = async ({ terms }: Agreed): Promise<bigint> =>
+const received = async ({ terms }: QuotedRequest): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
 const down: ProviderBehavior = { cut: () => "connection" };

@@ -9,7 +9,7 @@ import type { WantedPayment } from "../../../apps/api/src/payments/wanted-paymen
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { groupedPayments, payTogether } from "../../../apps/api/src/payments/pay-together.ts";
 import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
-import type { Agreed } from "../../support/engine-world.ts";
+import type { QuotedRequest } from "../../support/engine-world.ts";
 import { startExecutionWorld, type ExecutionWorld } from "../../support/execution-world.ts";
 
 let world: ExecutionWorld;
@@ -263,7 +263,7 @@ test("whenever the process crashes while it broadcasts calls together, each of t
       const [first] = calls;
       if (first === undefined) throw new Error("nothing was accepted");
       const [requestId, recipient] = first;
-      return { requestId, terms: { recipient } } as unknown as Agreed;
+      return { requestId, terms: { recipient } } as unknown as QuotedRequest;
     },
     run: async (by) => {
       const plans = await plansOf(calls.keys(), by);

@@ -4,7 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Crashed, crashingServices } from "../../fakes/crashing-services.ts";
 import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
-import type { Agreed } from "../../support/engine-world.ts";
+import type { QuotedRequest } from "../../support/engine-world.ts";
 import {
   approveCall,
   simpleAccount,
@@ -25,8 +25,8 @@ afterEach(async () => {
 });
 
 /** The parts of a quote that the crash helper reads. A call has no quote. */
-const asAgreed = (requestId: RequestId, recipient: Address): Agreed =>
-  ({ requestId, terms: { recipient } }) as unknown as Agreed;
+const asAgreed = (requestId: RequestId, recipient: Address): QuotedRequest =>
+  ({ requestId, terms: { recipient } }) as unknown as QuotedRequest;
 
 /** The service earned everything that the app paid, and nothing is reserved any longer. */
 async function expectSettled(moment: string): Promise<void> {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Tx } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import { batchCode, type BatchedCall } from "../../support/batch-code.ts";
 import type { Deviation } from "../../support/deposits.ts";
-import type { Agreed } from "../../support/engine-world.ts";
+import type { QuotedRequest } from "../../support/engine-world.ts";
 import {
   approveCall,
   startExecutionWorld,
@@ -25,11 +25,11 @@ afterEach(async () => {
 
 const MUCH = 10_000_000_000n;
 
-const agree = async (ask: Parameters<ExecutionWorld["quote"]>[0] = {}): Promise<Agreed> =>
+const agree = async (ask: Parameters<ExecutionWorld["quote"]>[0] = {}): Promise<QuotedRequest> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
 
 /** An account that makes this deposit from its own tokens on any call, as if its owner had signed. */
-async function payer(agreed: Agreed, deviation: Deviation = {}): Promise<Address> {
+async function payer(agreed: QuotedRequest, deviation: Deviation = {}): Promise<Address> {
   const account = world.anAddress();
   await world.origin.fund(account, { native: 0n, tokens: 1_000n });
   await pays(account, agreed, deviation);
@@ -38,7 +38,11 @@ async function payer(agreed: Agreed, deviation: Deviation = {}): Promise<Address
   return account;
 }
 
-async function pays(account: Address, agreed: Agreed, ...deviations: readonly Deviation[]): Promise<void> {
+async function pays(
+  account: Address,
+  agreed: QuotedRequest,
+  ...deviations: readonly Deviation[]
+): Promise<void> {
   const { depository } = world.origin.chain.contracts;
   const { origin, user, orderId } = agreed.terms;
   const deposits = deviations.map(
@@ -56,9 +60,9 @@ async function pays(account: Address, agreed: Agreed, ...deviations: readonly De
   await world.origin.client.setCode({ address: account, bytecode });
 }
 
-const call = (to: Address, { requestId }: Agreed): RequestedExecution => ({ to, requestId });
+const call = (to: Address, { requestId }: QuotedRequest): RequestedExecution => ({ to, requestId });
 
-const refundedTo = async ({ terms }: Agreed): Promise<bigint> =>
+const refundedTo = async ({ terms }: QuotedRequest): Promise<bigint> =>
   await world.origin.balance(terms.refundTo, terms.origin.currency);
 
 test("ends an executed quote that must be refunded as a refund, without reporting a failure first", async () => {
@@ -131,7 +135,7 @@ async function fill(): Promise<void> {
  * The execution's deposit arrives and releases the hold. It is the only deposit, and the recipient was paid
  * once.
  */
-async function settled(agreed: Agreed, sponsor: Sponsor): Promise<void> {
+async function settled(agreed: QuotedRequest, sponsor: Sponsor): Promise<void> {
   const end = await world.untilFinal(agreed.requestId);
   for (let rounds = 0; rounds < 4; rounds++) await world.round();
   const [sent, ...more] = await world.origin.sentBy(world.executor);

@@ -56,7 +56,7 @@ async function aVictim(strict: boolean): Promise<Victim> {
   const { origin, usdc } = world;
   const amount = usd(2_500);
   const ask = { amount: amount.toString() };
-  const { at, terms } = await world.address({
+  const { at, terms } = await world.quoteAddress({
     ...ask,
     ...(strict && { strict, refundTo: world.anAddress() }),
   });

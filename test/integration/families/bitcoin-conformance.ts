@@ -15,8 +15,8 @@ import {
 } from "../../support/bitcoin-world.ts";
 import type {
   FamilyWorld,
-  MadeDeposits,
-  MadeWithdrawal,
+  ExpectedDeposits,
+  SignedWithdrawal,
   NoDeposit,
   NotApplicable,
   PaymentPlan,
@@ -61,11 +61,11 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
       depositor?: string;
       amount?: bigint;
     },
-  ): Promise<MadeDeposits> => ({
+  ): Promise<ExpectedDeposits> => ({
     transactionId: await transfer(user, [{ to: depository, amount }, ...texts.map((text) => ({ text }))]),
     deposits: [{ index, depositor, currency: BTC, amount, depositId }],
   });
-  const withoutId = async (...texts: readonly string[]): Promise<MadeDeposits> =>
+  const withoutId = async (...texts: readonly string[]): Promise<ExpectedDeposits> =>
     await deposited(texts, { depositId: undefined, index: "0" });
   const pay = async ({ orderId, payments }: PaymentPlan): Promise<string> =>
     await transfer(solver, [...paidBy(payments), { text: orderId }]);
@@ -121,7 +121,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         // After an execution, the output is already spent.
         await instead([{ to: user, amount }]).catch(() => undefined);
       },
-    } satisfies MadeWithdrawal;
+    } satisfies SignedWithdrawal;
     return { ...made, instead };
   };
 
@@ -171,7 +171,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         }),
       idElsewhere: async (id) => await withoutId(` ${id}`, `${id}ab`),
       invalidIds: async () => {
-        const all: MadeDeposits[] = [];
+        const all: ExpectedDeposits[] = [];
         for (const text of [
           `0x${"00".repeat(32)}`,
           `0x${"00".repeat(16)}${"ab".repeat(16)}`,
@@ -253,7 +253,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
       },
     },
 
-    own: {
+    familyCases: {
       "unconfirmed and replaced with a higher fee": async (tools) => {
         const held = await utxo(user);
         const paid: readonly PaymentOutput[] = [{ to: depository, amount: AMOUNT }, { text: tools.newId() }];

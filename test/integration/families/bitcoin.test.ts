@@ -6,7 +6,7 @@ import { encodeAddress, nativeCurrency } from "@causeway/families";
 import { BitcoinRefusal, startBitcoin, type RunningBitcoin } from "@causeway/simulators/bitcoin";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { acceptedPayments } from "../../support/other-payments.ts";
+import { acceptedPayments } from "../../support/accepted-payments.ts";
 import {
   anAttestationChain,
   anOwner,

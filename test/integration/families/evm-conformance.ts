@@ -11,6 +11,6 @@ export async function startEvmFamily(): Promise<FamilyWorld> {
     startOther: async (kind) => await startEvmMachine(kind === "sameNetwork" ? undefined : 31_478),
     payNamingTwo: async ([firstId, secondId], call) =>
       await machine.send("solver", { ...call, data: withOrderId(withOrderId(call.data, firstId), secondId) }),
-    own: {},
+    familyCases: {},
   });
 }

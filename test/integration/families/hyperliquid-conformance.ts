@@ -20,12 +20,12 @@ import { hashStruct, parseSignature } from "viem";
 import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
 import type {
   FamilyWorld,
-  MadeDeposits,
-  MadeWithdrawal,
+  ExpectedDeposits,
+  SignedWithdrawal,
   MappingBook,
   NoDeposit,
   NotApplicable,
-  OwnTools,
+  FamilyCaseTools,
   Payment,
   PaymentPlan,
   WithdrawalPlan,
@@ -92,7 +92,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   const depositResult = (
     transactionId: string,
     wanted: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
-  ): MadeDeposits => ({
+  ): ExpectedDeposits => ({
     transactionId,
     deposits: [
       { index: "0", depositor: addressOf(user), currency: PERPS_CURRENCY, amount: AMOUNT, ...wanted },
@@ -108,7 +108,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   };
   const withdrawal = async (
     plan: WithdrawalPlan,
-  ): Promise<MadeWithdrawal & { action: HyperliquidTransferAction }> => {
+  ): Promise<SignedWithdrawal & { action: HyperliquidTransferAction }> => {
     const action = sendAsset(transferFields(plan), nextNonce());
     const { types, primaryType, value } = hyperliquidTypedData(profile, action);
     return await Promise.resolve({
@@ -241,7 +241,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       },
       innerReverted: ONE_TRANSFER,
       // A nonce is mapped only once. Later mappings are ignored.
-      forTwoOrders: async ([orderId], payment) => await transfer({ orderId: orderId, payments: [payment] }),
+      forTwoOrders: async ([orderId], payment) => await transfer({ orderId, payments: [payment] }),
       returnedByRecipient: async ({ orderId }) =>
         // A transfer between two accounts of one payer.
         mapNonce(
@@ -298,7 +298,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       },
     },
 
-    own: ownCasesOf({ deposit, depositResult, transfer, mapNonce, mappings, transactionOf }),
+    familyCases: ownCasesOf({ deposit, depositResult, transfer, mapNonce, mappings, transactionOf }),
     close: async () => {
       for (const server of [exchange, ...others]) await server.close();
     },
@@ -310,14 +310,14 @@ interface Tools {
   depositResult(
     transactionId: string,
     wanted: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
-  ): MadeDeposits;
+  ): ExpectedDeposits;
   transfer(plan: PaymentPlan, fields?: Partial<HyperliquidTransferAction>): Promise<string>;
   mapNonce(transactionId: string, id: Hex32, laterBy?: bigint): string;
   readonly mappings: MappingBook;
   transactionOf(id: string): { readonly time: number };
 }
 
-function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Promise<void>>> {
+function ownCasesOf(tools: Tools): Readonly<Record<string, (own: FamilyCaseTools) => Promise<void>>> {
   const { deposit, depositResult, transfer, mapNonce, mappings, transactionOf } = tools;
   const paid: Payment = { recipient: RECIPIENTS[0], currency: PERPS_CURRENCY, amount: AMOUNT };
   const rejected = (transactionId: string): NoDeposit => ({ transactionId, as: "rejected" });

@@ -23,7 +23,7 @@ import { startExchange, type RunningExchange } from "@causeway/simulators/hyperl
 import { randomBytes } from "node:crypto";
 import { privateKeyToAddress } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { acceptedPayments } from "../../support/other-payments.ts";
+import { acceptedPayments } from "../../support/accepted-payments.ts";
 import { nonEvmConnectionContract } from "../../contracts/non-evm-connection.ts";
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { payingConnection } from "../../support/paying-connection.ts";

@@ -10,8 +10,8 @@ import type { ConfiguredChain } from "@causeway/families";
 import { keccak256, stringToBytes } from "viem";
 import type {
   FamilyWorld,
-  MadeDeposits,
-  MadeWithdrawal,
+  ExpectedDeposits,
+  SignedWithdrawal,
   NoDeposit,
   NotApplicable,
   PaymentPlan,
@@ -58,7 +58,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
   const made = (
     transactionId: string,
     deposit: { currency?: string; depositId: Hex32 | undefined; amount?: bigint },
-  ): MadeDeposits => ({
+  ): ExpectedDeposits => ({
     transactionId,
     deposits: [{ index: "0", depositor: `${USER}`, currency: DOLLARS, amount: AMOUNT, ...deposit }],
   });
@@ -134,7 +134,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
       idElsewhere: notApplicable("a transfer has one memo, and no other bytes of the sender"),
       invalidIds: async () => {
         const memos: readonly Hex32[] = [NO_MEMO, `0x${"ab".repeat(20)}${"00".repeat(12)}`];
-        const all: MadeDeposits[] = [];
+        const all: ExpectedDeposits[] = [];
         for (const memo of memos)
           all.push(made(await depositOf(memo, DOLLARS, AMOUNT), { depositId: undefined }));
         return all;
@@ -215,7 +215,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
       },
     },
 
-    own: {},
+    familyCases: {},
     close: async () => {
       for (const server of [lighter, ...others]) await server.close();
     },
@@ -240,7 +240,7 @@ function chainAt(lighter: RunningLighter, urls: readonly string[]): ConfiguredCh
 /** Signs payloads for a depository. Each payload has its own key, so that none waits for another's nonce. */
 function createPayouts(depository: LighterWallet) {
   let lastKey = 2n;
-  const make = async (plan: WithdrawalPlan): Promise<MadeWithdrawal & Payout> => {
+  const make = async (plan: WithdrawalPlan): Promise<SignedWithdrawal & Payout> => {
     const apiKeyIndex = (lastKey += 1n);
     depository.addKey(apiKeyIndex);
     const transfer: LighterTransfer = {

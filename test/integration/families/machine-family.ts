@@ -16,8 +16,8 @@ import type { ConfiguredChain } from "@causeway/families";
 import { encodeFunctionData, erc20Abi, hashStruct, keccak256, toHex } from "viem";
 import type {
   FamilyWorld,
-  MadeDeposits,
-  MadeWithdrawal,
+  ExpectedDeposits,
+  SignedWithdrawal,
   PaymentPlan,
   WithdrawalPlan,
 } from "../../contracts/family-world.ts";
@@ -55,7 +55,7 @@ const callRequestTypes = {
 } as const;
 
 /** The cases and scenes in which the EVM and Tron families differ. */
-export interface MachineFamily extends Pick<FamilyWorld, "own" | "foreignAddress"> {
+export interface MachineFamily extends Pick<FamilyWorld, "familyCases" | "foreignAddress"> {
   /** Starts a separate network, with the same or another chain id. */
   startOther(kind: "sameNetwork" | "otherNetwork"): Promise<Machine>;
   /**
@@ -121,7 +121,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     index: string,
     depositId: Hex32 | undefined,
     changes: { depositor?: Address; currency?: Address; amount?: bigint } = {},
-  ): MadeDeposits["deposits"][number] => ({
+  ): ExpectedDeposits["deposits"][number] => ({
     index,
     depositor: format(changes.depositor ?? user),
     currency: format(changes.currency ?? token),
@@ -160,7 +160,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       types: callRequestTypes,
       data: { ...request, calls: [...request.calls] },
     });
-  const made = (request: EvmCallRequest): Pick<MadeWithdrawal, "payload" | "withdrawalId"> => ({
+  const made = (request: EvmCallRequest): Pick<SignedWithdrawal, "payload" | "withdrawalId"> => ({
     payload: encodeEvmCallRequest(request),
     withdrawalId: idOf(request),
   });
@@ -236,7 +236,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     foreignAddress: family.foreignAddress,
     otherFormats: machine.otherFormats,
     omissibleFields: [],
-    own: family.own,
+    familyCases: family.familyCases,
 
     deposit: async ({ depositId, currency, amount }) => {
       if (machineOf(currency) === NATIVE_CURRENCY) {
@@ -360,7 +360,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       },
       invalidIds: async () => {
         const ids = ["00".repeat(32), `${"00".repeat(16)}${"ab".repeat(16)}`, "ab".repeat(31)];
-        const all: MadeDeposits[] = [];
+        const all: ExpectedDeposits[] = [];
         for (const id of ids)
           all.push({ transactionId: await direct(id), deposits: [deposit("0", undefined)] });
         return all;

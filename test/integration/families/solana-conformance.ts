@@ -15,8 +15,8 @@ import {
 import { addressBytes, lookupTable } from "../../support/solana-lookup-table.ts";
 import { startSolanaFront, type SolanaFront } from "../../support/solana-front.ts";
 import {
-  failing,
-  forwarded,
+  failingInstruction,
+  forwardInstruction,
   lamportTransfer,
   memo,
   NATIVE,
@@ -26,8 +26,8 @@ import {
 } from "../../support/solana-world.ts";
 import type {
   FamilyWorld,
-  MadeDeposits,
-  MadeWithdrawal,
+  ExpectedDeposits,
+  SignedWithdrawal,
   NoDeposit,
   NotApplicable,
   PaymentPlan,
@@ -40,7 +40,7 @@ const ZERO_ID: Hex32 = `0x${"00".repeat(32)}`;
 /** The Solana family: a cluster with the real virtual machine behind the API of a node. */
 export async function startSolanaFamily(): Promise<FamilyWorld> {
   const world = await startSolanaWorld();
-  const { node, at, user, solver, recipients, token, feeToken, forwarder } = world;
+  const { node, depository: at, user, solver, recipients, token, feeToken, forwarder } = world;
   const [first] = recipients;
   const open: { close(): Promise<void> }[] = [];
   const front = async (options: Parameters<typeof startSolanaFront>[1]): Promise<SolanaFront> => {
@@ -58,7 +58,10 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
   });
   node.controls.finalize();
 
-  const made = (transactionId: string, deposit: Partial<MadeDeposits["deposits"][number]>): MadeDeposits => ({
+  const made = (
+    transactionId: string,
+    deposit: Partial<ExpectedDeposits["deposits"][number]>,
+  ): ExpectedDeposits => ({
     transactionId,
     deposits: [
       {
@@ -94,7 +97,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
     });
     return [url];
   };
-  const withdrawalOf = (request: SolanaTransferRequest): MadeWithdrawal => {
+  const withdrawalOf = (request: SolanaTransferRequest): SignedWithdrawal => {
     const payload = payloadOf(request);
     return {
       payload,
@@ -176,7 +179,9 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         };
       },
       failed: async (id) => ({
-        transactionId: await world.send(user, [await depositing(id), failing(user)], { skipPreflight: true }),
+        transactionId: await world.send(user, [await depositing(id), failingInstruction(user)], {
+          skipPreflight: true,
+        }),
         as: "rejected",
       }),
       lookAlike: async (id) => empty(await world.send(user, [await depositing(id, { into: other })])),
@@ -198,7 +203,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       reportedTwice: not("each call logs exactly what it moves"),
       throughForwarder: async (id) => {
         const call = await depositing(id, { depositor: first.address });
-        const transactionId = await world.send(user, [forwarded(forwarder, call)]);
+        const transactionId = await world.send(user, [forwardInstruction(forwarder, call)]);
         // The only top-level instruction of the transaction is the forwarder's.
         return made(transactionId, { index: "1", depositor: first.address, depositId: id });
       },
@@ -240,9 +245,13 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
 
     payments: {
       failed: async (plan) =>
-        await world.send(solver, [...(await payments(plan)), memo(plan.orderId), failing(solver)], {
-          skipPreflight: true,
-        }),
+        await world.send(
+          solver,
+          [...(await payments(plan)), memo(plan.orderId), failingInstruction(solver)],
+          {
+            skipPreflight: true,
+          },
+        ),
       innerReverted: not("an inner failure reverts its whole transaction"),
       forTwoOrders: async ([firstId, secondId], payment) =>
         await world.send(solver, [
@@ -273,7 +282,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
     withdrawals: {
       failedInside: async (plan) => {
         const request = requestOf(plan);
-        await world.send(solver, [...(await world.execution(request)), failing(solver)], {
+        await world.send(solver, [...(await world.execution(request)), failingInstruction(solver)], {
           skipPreflight: true,
         });
         return withdrawalOf(request);
@@ -308,7 +317,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       },
     },
 
-    own: {
+    familyCases: {
       "a memo that holds the id and more": async (tools) => {
         const planned = [{ recipient: first.address, currency: token.mint, amount: AMOUNT }];
         const paidWith = async (...memos: readonly string[]): Promise<string> => {
@@ -333,7 +342,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       "a deposit by a program with its own vault": async (tools) => {
         const pdas = await depositoryAccounts(other.program);
         const call = await depositing(tools.newId(), { into: { ...other, ...pdas } });
-        const transactionId = await world.send(user, [forwarded(forwarder, call)]);
+        const transactionId = await world.send(user, [forwardInstruction(forwarder, call)]);
         node.controls.finalize();
         await tools.refuses({ transactionId, as: "empty" });
       },

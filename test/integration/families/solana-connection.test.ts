@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { acceptedPayments } from "../../support/other-payments.ts";
+import { acceptedPayments } from "../../support/accepted-payments.ts";
 import {
   InsufficientInventory,
   type PayingConnection,
@@ -24,8 +24,8 @@ import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { addressBytes } from "../../support/solana-lookup-table.ts";
 import { payingConnection } from "../../support/paying-connection.ts";
 import {
-  failing,
-  forwarded,
+  failingInstruction,
+  forwardInstruction,
   lamportTransfer,
   memo,
   NATIVE,
@@ -70,7 +70,7 @@ async function aConnection(urls: readonly string[] = [world.node.url]): Promise<
       family: "solana-vm",
       rpcUrl: urls[0] ?? "",
       ...(urls.length > 1 && { rpcUrls: urls }),
-      depository: bytes(world.at.program),
+      depository: bytes(world.depository.program),
       depositAddressProgram: bytes(LOCAL_DEPOSIT_ADDRESSES),
       native: { address: bytes(NATIVE) },
       tokens: [world.token, world.feeToken].map(({ mint }) => ({ address: bytes(mint) })),
@@ -124,7 +124,7 @@ test("the solver is the key's account", () => {
 });
 
 test("reports every attestable deposit exactly once, when final, oldest first", async () => {
-  const { user, at, token, feeToken, forwarder } = world;
+  const { user, depository: at, token, feeToken, forwarder } = world;
   finalize();
   const { cursor } = await connection.arrivals(undefined);
   world.node.controls.pauseFinality();
@@ -135,12 +135,12 @@ test("reports every attestable deposit exactly once, when final, oldest first", 
   const withFee = await deposit(3, feeToken.mint);
   const [, plain] = await world.transfer(user, at.vault, token.mint, 9n);
   const direct = await world.send(user, plain === undefined ? [] : [plain]);
-  await world.send(user, [await world.deposit({ id: id(4), amount: 1n }), failing(user)], {
+  await world.send(user, [await world.deposit({ id: id(4), amount: 1n }), failingInstruction(user)], {
     skipPreflight: true,
   });
   await world.send(user, [lamportTransfer(user.address, at.vault, 5n), memo("unrelated")]);
   const twice = await world.deposit({ id: id(5), amount: 3n, currency: token.mint });
-  const through = await world.send(user, [forwarded(forwarder, twice), twice]);
+  const through = await world.send(user, [forwardInstruction(forwarder, twice), twice]);
 
   expect((await connection.arrivals(cursor)).deposits).toEqual([]);
   expect(await connection.arrivalsOf(transactionIdBytes("solana-vm", native) as TxHash)).toEqual({
@@ -502,7 +502,7 @@ test("a payment that failed in a final block is dead", async () => {
       vmType: "svm",
       family: "solana-vm",
       rpcUrl: world.node.url,
-      depository: bytes(world.at.program),
+      depository: bytes(world.depository.program),
       tokens: [],
     } as unknown as NonEvmChain,
     attestation: world.chain(),
@@ -536,7 +536,7 @@ test("available balances exclude what pending payments still hold", async () => 
       vmType: "svm",
       family: "solana-vm",
       rpcUrl: world.node.url,
-      depository: bytes(world.at.program),
+      depository: bytes(world.depository.program),
       tokens: [],
     } as unknown as NonEvmChain,
     attestation: world.chain(),
@@ -576,7 +576,7 @@ test("available balances exclude what pending payments still hold", async () => 
 });
 
 test("a sweep is recognized by its bytes, pays the depository only, and takes its fee from the solver", async () => {
-  const { at, node, solver, token, feeToken, user } = world;
+  const { depository: at, node, solver, token, feeToken, user } = world;
   const swept = { key: { id: id(0x61), depositor: bytes(user.address), strict: false }, excess: 3n };
   const { depositAddresses } = connection;
   const wallet = decodeAddress("solana-vm", depositAddresses?.addressOf(swept.key) ?? "0x");
@@ -633,7 +633,7 @@ test("detects another program at the address of the deposit address program", as
 });
 
 test("reports an invalid recipient before the payment is prepared", async () => {
-  const { token, feeToken, at, node } = world;
+  const { token, feeToken, depository: at, node } = world;
   const fresh = (await solanaKey()).address;
   const refusal = async (to: string, fields: Partial<NonEvmPayment> = {}) =>
     await connection.refusalOf(aPayment(to, fields));

@@ -16,7 +16,7 @@ nonEvmConnectionContract("the adapter of Solana", async () => {
       vmType: "svm",
       family: "solana-vm",
       rpcUrl: world.node.url,
-      depository: bytes(world.at.program),
+      depository: bytes(world.depository.program),
       native: { address: bytes(NATIVE) },
       tokens: [],
       blockTimeSeconds: 0.4,

@@ -23,7 +23,7 @@ import {
   type SolanaKey,
 } from "@causeway/simulators/solana";
 import {
-  forwarded,
+  forwardInstruction,
   lamportTransfer,
   startSolanaWorld,
   type SolanaWorld,
@@ -45,7 +45,7 @@ beforeAll(async () => {
   world = await startSolanaWorld();
   world.node.controls.addProgram(program, depositAddressProgram());
   ({ solver: operator } = world);
-  ({ owner } = world.at);
+  ({ owner } = world.depository);
 });
 afterAll(async () => await world.close());
 
@@ -64,7 +64,7 @@ function issue(fields: Partial<SweepTerms["from"]> = {}): Issued {
     strict: false,
     ...fields,
   };
-  return { from, address: deriveDepositAddress(program, { ...from, depository: world.at.program }) };
+  return { from, address: deriveDepositAddress(program, { ...from, depository: world.depository.program }) };
 }
 
 const fund = async ({ address }: Issued, lamports: bigint): Promise<string> =>
@@ -72,7 +72,7 @@ const fund = async ({ address }: Issued, lamports: bigint): Promise<string> =>
 
 const termsOf = ({ from }: Issued, change: Partial<SweepTerms>): SweepTerms => ({
   program,
-  pdas: world.at,
+  pdas: world.depository,
   from,
   orderId: from.id,
   amount: 1n,
@@ -84,7 +84,7 @@ const sweepOf = (issued: Issued, change: Partial<SweepTerms>): PlainInstruction 
   sweepNativeInstruction(termsOf(issued, change));
 
 async function tokenSweepOf(issued: Issued, mint: LocalMint, change: Partial<SweepTerms>) {
-  const { vault } = world.at;
+  const { vault } = world.depository;
   const tokens = await associatedTokenAddress(vault, mint.mint, mint.tokenProgram);
   return [
     createTokensInstruction({ payer: operator.address, tokens, wallet: vault, ...mint }),
@@ -121,7 +121,7 @@ async function depositsOf(signature: string) {
   const found = readTransaction(answer, signature);
   if (found === undefined) throw new Error(`no transaction ${signature}`);
   const facts = { ...found, timestamp: 0n };
-  const reading = depositsIn(world.at, await vaultAccountsIn(world.at, facts), facts);
+  const reading = depositsIn(world.depository, await vaultAccountsIn(world.depository, facts), facts);
   if (reading.kind !== "read") throw new Error("the logs were not read");
   return reading.deposits.map(({ depositor, amount, depositId }) => ({ depositor, amount, depositId }));
 }
@@ -132,9 +132,9 @@ test("sweeps lamports into the vault as a deposit for the order, and any excess 
   for (const excess of [0n, 5_000_000n]) {
     const issued = issue();
     await fund(issued, 20_000_000n + excess);
-    const vaultBefore = await lamports(world.at.vault);
+    const vaultBefore = await lamports(world.depository.vault);
     const signature = await world.send(operator, [sweepOf(issued, { amount: 20_000_000n, excess })]);
-    expect((await lamports(world.at.vault)) - vaultBefore).toBe(20_000_000n + excess);
+    expect((await lamports(world.depository.vault)) - vaultBefore).toBe(20_000_000n + excess);
     expect(await lamports(issued.address)).toBe(0n);
     const due = [20_000_000n, ...(excess > 0n ? [excess] : [])];
     expect(await depositsOf(signature)).toEqual(
@@ -166,11 +166,11 @@ test("sweeps tokens of both programs, in two deposits, and leaves the other toke
   for (const mint of [world.token, world.feeToken]) {
     const issued = issue();
     await mintTo(world.node.url, mint, issued.address, 9_000_000n);
-    const vaultBefore = await tokens(world.at.vault, mint);
+    const vaultBefore = await tokens(world.depository.vault, mint);
     const sweep = await tokenSweepOf(issued, mint, { amount: 5_000_000n, excess: 1_000_000n });
     const signature = await world.send(operator, sweep);
     const isFee = mint === world.feeToken;
-    expect((await tokens(world.at.vault, mint)) - vaultBefore).toBe(isFee ? 5_940_000n : 6_000_000n);
+    expect((await tokens(world.depository.vault, mint)) - vaultBefore).toBe(isFee ? 5_940_000n : 6_000_000n);
     expect(await tokens(issued.address, mint)).toBe(3_000_000n);
     // The event states the amount that the vault received.
     const arrived = isFee ? [4_950_000n, 990_000n] : [5_000_000n, 1_000_000n];
@@ -283,7 +283,7 @@ test("another program can call the sweep, and an emptied address can be paid aga
   const issued = issue();
   for (const amount of [3_000_000n, 2_000_000n]) {
     await fund(issued, amount);
-    await world.send(operator, [forwarded(world.forwarder, sweepOf(issued, { amount }))]);
+    await world.send(operator, [forwardInstruction(world.forwarder, sweepOf(issued, { amount }))]);
     expect(await lamports(issued.address)).toBe(0n);
   }
 });

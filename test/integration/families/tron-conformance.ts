@@ -23,7 +23,7 @@ export async function startTronFamily(): Promise<FamilyWorld> {
     startOther: async (kind) => await startTronMachine(kind === "sameNetwork" ? undefined : 2_494_104_990),
     payNamingTwo: async ([firstId, secondId], call) =>
       await machine.sendWith({ ...call, data: `${call.data}${firstId.slice(2)}` }, { memo: secondId }),
-    own: {
+    familyCases: {
       "out of energy": async ({ refuses, refusesFill, newId }) => {
         const deposit = encodeFunctionData({
           abi: depositoryAbi,

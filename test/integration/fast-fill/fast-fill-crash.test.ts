@@ -5,7 +5,7 @@ import { LeaseLost, type IdempotencyLease } from "../../../apps/api/src/http/ide
 import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import { Crashed, type CrashingServices } from "../../fakes/crashing-services.ts";
 import { deposit } from "../../support/deposits.ts";
-import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { startEngineWorld, type QuotedRequest, type EngineWorld } from "../../support/engine-world.ts";
 import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
 import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
@@ -22,11 +22,11 @@ afterEach(async () => {
   await world.stop();
 });
 
-const agree = async (): Promise<Agreed> =>
+const agree = async (): Promise<QuotedRequest> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() });
 
 /** Checks that the recipient was paid once, and that no exposure is left. */
-async function expectPaidOnce(agreed: Agreed, moment: string): Promise<void> {
+async function expectPaidOnce(agreed: QuotedRequest, moment: string): Promise<void> {
   const { recipient, destination } = agreed.terms;
   expect(await world.paymentsOf(agreed, world.destination), moment).toHaveLength(1);
   expect(await world.destination.balance(recipient, destination.currency), moment).toBe(

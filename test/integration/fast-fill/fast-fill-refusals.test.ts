@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { deposit } from "../../support/deposits.ts";
-import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { startEngineWorld, type QuotedRequest, type EngineWorld } from "../../support/engine-world.ts";
 import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
 
 let world: EngineWorld;
@@ -23,14 +23,14 @@ afterEach(async () => {
   await world.origin.client.request({ method: "anvil_dropAllTransactions" as never, params: [] as never });
 });
 
-const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}, by?: Sponsor): Promise<Agreed> =>
+const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}, by?: Sponsor): Promise<QuotedRequest> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask }, by?.key.id);
 
 /** A refusal by a rule, as the caller sees it. */
 const refused = (code: string, rule: string) => ({ code, facts: { data: { rule } } });
 
 /** Checks that a refused fast fill left no hold, no fast fill and no job. */
-async function expectUnchanged(agreed: Agreed, name: string): Promise<void> {
+async function expectUnchanged(agreed: QuotedRequest, name: string): Promise<void> {
   expect(await rich.holdOf(agreed)).toBeUndefined();
   expect(await world.services.reads.fastFill(agreed.requestId)).toBeUndefined();
   expect((await world.request(agreed.requestId)).state).toMatchObject({ name, front: "none" });
@@ -293,7 +293,7 @@ test("every refusal is logged with its rule, and every acceptance with its value
 });
 
 /** Mines the approval of a deposit. The deposit itself is not sent yet. */
-async function approved({ terms }: Agreed, amount = terms.origin.amount): Promise<void> {
+async function approved({ terms }: QuotedRequest, amount = terms.origin.amount): Promise<void> {
   const { depository } = world.origin.chain.contracts;
   await world.origin.send(world.user, {
     to: terms.origin.currency,
@@ -303,7 +303,7 @@ async function approved({ terms }: Agreed, amount = terms.origin.amount): Promis
 }
 
 const sendDeposit = async (
-  { terms }: Agreed,
+  { terms }: QuotedRequest,
   change: { amount?: bigint; from?: typeof world.user; orderId?: TxHash; nonce?: number } = {},
 ): Promise<TxHash> =>
   await world.origin.send(change.from ?? world.user, {
@@ -317,7 +317,7 @@ const sendDeposit = async (
     ...(change.nonce !== undefined && { nonce: change.nonce }),
   });
 
-const report = async ({ requestId }: Agreed, txHash: TxHash): Promise<unknown> =>
+const report = async ({ requestId }: QuotedRequest, txHash: TxHash): Promise<unknown> =>
   await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash, requestId });
 
 test("without a known origin transaction only a key whose rules allow it can fast fill", async () => {

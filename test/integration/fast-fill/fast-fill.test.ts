@@ -10,7 +10,7 @@ import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-req
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { unreliable } from "../../fakes/adjustable-prices.ts";
 import { deposit } from "../../support/deposits.ts";
-import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { startEngineWorld, type QuotedRequest, type EngineWorld } from "../../support/engine-world.ts";
 import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
 import { someHash } from "../../support/terms.ts";
@@ -25,10 +25,10 @@ afterAll(async () => {
   await world.stop();
 });
 
-const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}, by?: Sponsor): Promise<Agreed> =>
+const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}, by?: Sponsor): Promise<QuotedRequest> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask }, by?.key.id);
 
-const received = async ({ terms }: Agreed): Promise<bigint> =>
+const received = async ({ terms }: QuotedRequest): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
 /** Mines the fill. Nothing else advances. */
@@ -95,7 +95,7 @@ const rawOf = async (hash: TxHash): Promise<TxHash> =>
  * Mines the approval and the deposit in one block, which the watcher reads. Returns the transactions, so that
  * they can be mined again in another block.
  */
-async function mineDeposit(agreed: Agreed): Promise<readonly TxHash[]> {
+async function mineDeposit(agreed: QuotedRequest): Promise<readonly TxHash[]> {
   await deposit(world.origin, world.user, agreed);
   await mineOrigin();
   const { transactions } = await world.origin.client.getBlock();
@@ -143,7 +143,9 @@ async function aContract(): Promise<`0x${string}`> {
   return address;
 }
 
-const movementsOf = async ({ requestId }: Agreed): Promise<readonly { context: string; wallet: string }[]> =>
+const movementsOf = async ({
+  requestId,
+}: QuotedRequest): Promise<readonly { context: string; wallet: string }[]> =>
   (
     await world.pool.query<{ context: string; wallet: string }>(
       "select context, wallet from ledger_movements where request_id = $1 order by id",
@@ -152,20 +154,20 @@ const movementsOf = async ({ requestId }: Agreed): Promise<readonly { context: s
   ).rows;
 
 /** The gas cost of the fill in base units of USDC, rounded up. */
-async function gasUsdcOf(agreed: Agreed): Promise<bigint> {
+async function gasUsdcOf(agreed: QuotedRequest): Promise<bigint> {
   const slot = await world.services.reads.slotOfLeg("fill", agreed.requestId);
   const wei = (slot?.gasUsed ?? 0n) * (slot?.effectiveGasPrice ?? 0n);
   return (wei * 2_500n + 10n ** 12n - 1n) / 10n ** 12n;
 }
 
 /** The gas cost of a reverted fast fill in base units of USDC, rounded up. */
-async function revertedGasUsdc({ requestId }: Agreed): Promise<bigint> {
+async function revertedGasUsdc({ requestId }: QuotedRequest): Promise<bigint> {
   const { revertedGas } = (await world.services.reads.fastFill(requestId)) ?? {};
   expect(revertedGas?.usd).toBeGreaterThan(0n);
   return ((revertedGas?.usd ?? 0n) + 10n ** 12n - 1n) / 10n ** 12n;
 }
 
-const stateOf = async ({ requestId }: Agreed) => (await world.request(requestId)).state;
+const stateOf = async ({ requestId }: QuotedRequest) => (await world.request(requestId)).state;
 
 test("a hold includes twice the rollup's maximum data fee, and is refused if the balance does not cover it", async () => {
   const plain = await aSponsor(world, 1_000);
@@ -175,7 +177,8 @@ test("a hold includes twice the rollup's maximum data fee, and is refused if the
   // 0.001 ETH at $2,500.
   const onRollup = withDataFee(10n ** 15n);
   await sponsor.fastFill(agreed, {}, onRollup);
-  const usd = async (of: Sponsor, request: Agreed): Promise<bigint> => (await of.holdOf(request))?.usd ?? 0n;
+  const usd = async (of: Sponsor, request: QuotedRequest): Promise<bigint> =>
+    (await of.holdOf(request))?.usd ?? 0n;
   expect((await usd(sponsor, agreed)) - (await usd(plain, cheap))).toBe(5n * 10n ** 18n);
 
   const poor = await aSponsor(world, 104);
@@ -878,7 +881,10 @@ const ETHER = 10n ** 18n;
 const USDC = 10n ** 6n;
 
 /** A quote of 10 ETH on one chain for USDC on the chain of app balances. */
-const agreeOnEther = async (by: Sponsor, ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<Agreed> =>
+const agreeOnEther = async (
+  by: Sponsor,
+  ask: Parameters<EngineWorld["quote"]>[0] = {},
+): Promise<QuotedRequest> =>
   await agree(
     {
       originChainId: world.destination.chain.id,
@@ -910,7 +916,7 @@ const onSecondChain = {
     await world.watch(world.destination);
     await reconcileRequests(world.services);
   },
-  async deposit(agreed: Agreed, amount?: bigint): Promise<void> {
+  async deposit(agreed: QuotedRequest, amount?: bigint): Promise<void> {
     await deposit(world.destination, world.user, agreed, amount === undefined ? {} : { amount });
     for (let block = 0; block < 4; block++) {
       await world.destination.mine();

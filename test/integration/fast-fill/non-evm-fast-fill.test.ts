@@ -2,7 +2,7 @@ import { defaultSponsorshipRules, type Hex } from "@causeway/domain";
 import { formatTransactionId, nativeCurrency } from "@causeway/families";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expireFastFills } from "../../../apps/api/src/executions/expire-fast-fills.ts";
-import type { Agreed } from "../../support/engine-world.ts";
+import type { QuotedRequest } from "../../support/engine-world.ts";
 import { violatedInvariants } from "../../support/ledger-world.ts";
 import { addBitcoin, type AddedBitcoin } from "../../support/non-evm-world.ts";
 import { aSponsor } from "../../support/sponsors.ts";
@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 /** A quote from bitcoin to USDC on the second chain. */
-async function quote(ttl?: number): Promise<Agreed> {
+async function quote(ttl?: number): Promise<QuotedRequest> {
   const input = {
     ...(ttl !== undefined && { ttl }),
     user: USER,
@@ -40,14 +40,14 @@ async function quote(ttl?: number): Promise<Agreed> {
   return await world.quote(input, undefined, { chains: world.services.chains });
 }
 
-const deposit = ({ terms }: Agreed, amount = DEPOSIT): Hex =>
+const deposit = ({ terms }: QuotedRequest, amount = DEPOSIT): Hex =>
   bitcoin.network.deposit({
     from: terms.user,
     currency: bitcoin.network.native,
     amount,
     id: terms.orderId,
   });
-const received = async ({ terms }: Agreed): Promise<bigint> =>
+const received = async ({ terms }: QuotedRequest): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
 async function rounds(count: number): Promise<void> {

@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { judgeFill } from "../../support/judge-fill.ts";
-import type { Agreed } from "../../support/engine-world.ts";
+import type { QuotedRequest } from "../../support/engine-world.ts";
 import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aPayingKey } from "../../support/paying-key.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
@@ -17,7 +17,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-async function settled(agreed: Agreed): Promise<void> {
+async function settled(agreed: QuotedRequest): Promise<void> {
   await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);

@@ -13,7 +13,7 @@ import { offerClaim } from "../../../apps/api/src/balances/offer-claim.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
-import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { startEngineWorld, type QuotedRequest, type EngineWorld } from "../../support/engine-world.ts";
 import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
 import { approveCall } from "../../support/execution-world.ts";
 import { judgeFill } from "../../support/judge-fill.ts";
@@ -65,14 +65,14 @@ const agree = async (
   ask: Parameters<EngineWorld["quote"]>[0],
   by?: Sponsor,
   instead?: Parameters<EngineWorld["quote"]>[2],
-): Promise<Agreed> =>
+): Promise<QuotedRequest> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask }, by?.key, instead);
 
-const received = async ({ terms }: Agreed): Promise<bigint> =>
+const received = async ({ terms }: QuotedRequest): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
 /** Makes the deposit and mines it. The fill is then planned and broadcast. */
-async function depositAndFill(agreed: Agreed): Promise<void> {
+async function depositAndFill(agreed: QuotedRequest): Promise<void> {
   await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
@@ -589,7 +589,7 @@ test("a gas top-up waits while the native token's price is disputed", async () =
 test("gas top-ups count against the limit per minute on exposure to the native token's price", async () => {
   const { enginePolicy } = world.services;
   const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 } };
-  const agreed: Agreed[] = [];
+  const agreed: QuotedRequest[] = [];
   for (let n = 0; n < 2; n++) {
     const request = await agree({ topupGas: true, topupGasAmount: "90000000" });
     await world.pay(request);
@@ -600,7 +600,7 @@ test("gas top-ups count against the limit per minute on exposure to the native t
   // The clock moves to the start of a minute, so that both fills are in the same minute.
   world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
   await world.work(bounded);
-  const stateOf = async ({ requestId }: Agreed) => (await world.request(requestId)).state.name;
+  const stateOf = async ({ requestId }: QuotedRequest) => (await world.request(requestId)).state.name;
   expect((await Promise.all(agreed.map(stateOf))).sort()).toEqual(["fillable", "submitted"]);
   world.clock.forward(60_000);
   await world.work(bounded);

@@ -17,7 +17,7 @@ import { executeCalls, type ExecuteServices } from "../../../apps/api/src/execut
 import { acceptExecution } from "../../../apps/api/src/executions/accept-execution.ts";
 import { forgiveCosts } from "../../../apps/api/src/payments/executions/settle-execution.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
-import type { Agreed } from "../../support/engine-world.ts";
+import type { QuotedRequest } from "../../support/engine-world.ts";
 import { judgeFill } from "../../support/judge-fill.ts";
 import { someHash } from "../../support/terms.ts";
 import {
@@ -701,7 +701,7 @@ async function aLooper(loops: bigint): Promise<Address> {
 }
 
 /** A fast fill whose calls used gas in a final block before the execution was mined. */
-async function gasUsedInAdvance(): Promise<{ agreed: Agreed; burner: Address; lostWei: bigint }> {
+async function gasUsedInAdvance(): Promise<{ agreed: QuotedRequest; burner: Address; lostWei: bigint }> {
   const { destination, solver } = world;
   const burner = await aBurner();
   const before = await destination.balance(solver.address, native);
@@ -735,7 +735,7 @@ function callTo(to: Address): CallsWithFill {
   return { calls: [{ to, value: "0", data: "0x00" }] };
 }
 
-async function fillSlot({ requestId }: Agreed): Promise<Slot | undefined> {
+async function fillSlot({ requestId }: QuotedRequest): Promise<Slot | undefined> {
   return await world.services.reads.slotOfLeg("fill", requestId);
 }
 
@@ -750,7 +750,7 @@ async function setSlot(address: Address, value: bigint): Promise<void> {
 }
 
 /** Runs rounds until the fill is broadcast, and does not mine it. */
-async function untilSubmitted({ requestId }: Agreed): Promise<void> {
+async function untilSubmitted({ requestId }: QuotedRequest): Promise<void> {
   for (let round = 0; round < 15; round += 1) {
     if ((await world.request(requestId)).state.name === "submitted") return;
     world.clock.forward(5_000);
@@ -763,7 +763,7 @@ async function untilSubmitted({ requestId }: Agreed): Promise<void> {
 async function quotedExecution(
   extraCalls: CallsWithFill,
   ask: object = {},
-): Promise<{ agreed: Agreed; call: RequestedExecution }> {
+): Promise<{ agreed: QuotedRequest; call: RequestedExecution }> {
   const account = await simpleAccount(chain, privateKeyToAccount(generatePrivateKey()), "0.8");
   await world.origin.fund(account.address, { native: 0n, tokens: 100n });
   await world.origin.mine();
@@ -780,7 +780,7 @@ async function quotedExecution(
   return { agreed, call: { to, data, requestId: agreed.requestId, callsWithFill: extraCalls } };
 }
 
-async function executeQuote(extraCalls: CallsWithFill, ask: object = {}): Promise<Agreed> {
+async function executeQuote(extraCalls: CallsWithFill, ask: object = {}): Promise<QuotedRequest> {
   const { agreed, call } = await quotedExecution(extraCalls, ask);
   await world.execute(call);
   return agreed;

@@ -8,7 +8,12 @@ import { trackLane } from "../../../apps/api/src/payments/track-lane.ts";
 import { loadTrail, scanChain } from "../../../apps/api/src/deposits/scan-chain.ts";
 import { groupedPayments, payTogether } from "../../../apps/api/src/payments/pay-together.ts";
 import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
-import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
+import {
+  startEngineWorld,
+  type QuotedRequest,
+  type QuoteOverrides,
+  type EngineWorld,
+} from "../../support/engine-world.ts";
 
 let world: EngineWorld;
 
@@ -20,12 +25,12 @@ afterEach(async () => {
 });
 
 interface Due {
-  readonly agreed: Agreed;
+  readonly agreed: QuotedRequest;
   readonly recipient: Address;
 }
 
 /** Requests with a confirmed deposit whose fill has not started. */
-async function due(count: number, ask: Ask = {}): Promise<readonly Due[]> {
+async function due(count: number, ask: QuoteOverrides = {}): Promise<readonly Due[]> {
   const { origin } = world;
   const list: Due[] = [];
   for (let n = 0; n < count; n++) {

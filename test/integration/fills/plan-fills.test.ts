@@ -5,7 +5,7 @@ import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { createFillsAhead, planAhead } from "../../../apps/api/src/payments/fills-ahead.ts";
 import { NOT_STORED } from "../../../apps/api/src/deposits/plan-likely-fills.ts";
 import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
-import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { startEngineWorld, type QuotedRequest, type EngineWorld } from "../../support/engine-world.ts";
 
 let world: EngineWorld;
 
@@ -16,7 +16,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-async function fillable(): Promise<Agreed> {
+async function fillable(): Promise<QuotedRequest> {
   const agreed = await world.quote({ recipient: world.anAddress() });
   await world.pay(agreed);
   for (let block = 0; block < 10; block++) {
@@ -27,7 +27,7 @@ async function fillable(): Promise<Agreed> {
 }
 
 /** Plans the fill of a request while its deposit is committed, before the fill's job runs. */
-async function planNow(by: WorkerServices, { requestId }: Agreed): Promise<void> {
+async function planNow(by: WorkerServices, { requestId }: QuotedRequest): Promise<void> {
   const request = await world.services.reads.request(requestId);
   const deposit = await world.services.reads.deposit(request?.state.depositId ?? "");
   if (request === undefined || deposit === undefined) throw new Error("the request has no deposit");

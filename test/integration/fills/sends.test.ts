@@ -15,8 +15,13 @@ import {
 import { recordSingleTransaction } from "../../../apps/api/src/deposits/record-single-transaction.ts";
 import { scanChain, trailLength } from "../../../apps/api/src/deposits/scan-chain.ts";
 import { trackSends } from "../../../apps/api/src/payments/track-sends.ts";
-import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
-import { withChain } from "../../support/other-chain.ts";
+import {
+  startEngineWorld,
+  type QuotedRequest,
+  type QuoteOverrides,
+  type EngineWorld,
+} from "../../support/engine-world.ts";
+import { withChain } from "../../support/with-chain.ts";
 
 let world: EngineWorld;
 
@@ -26,7 +31,7 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 /** A payment on one chain, directly from the user to the recipient. */
-async function aSend(ask: Ask = {}): Promise<Agreed> {
+async function aSend(ask: QuoteOverrides = {}): Promise<QuotedRequest> {
   const agreed = await world.quote({
     recipient: world.anAddress(),
     destinationChainId: world.origin.chain.id,
@@ -38,9 +43,9 @@ async function aSend(ask: Ask = {}): Promise<Agreed> {
   return agreed;
 }
 
-const native: Ask = { originCurrency: NATIVE_CURRENCY, destinationCurrency: NATIVE_CURRENCY };
+const native: QuoteOverrides = { originCurrency: NATIVE_CURRENCY, destinationCurrency: NATIVE_CURRENCY };
 
-const report = async ({ requestId }: Agreed, txHash: TxHash): Promise<{ message: string }> =>
+const report = async ({ requestId }: QuotedRequest, txHash: TxHash): Promise<{ message: string }> =>
   await recordSingleTransaction(world.services, { chainId: world.origin.chain.id, txHash, requestId });
 
 for (const [what, ask] of [
@@ -96,7 +101,7 @@ test("a burst of reported payments is recorded while reports of deposits wait fo
   };
   const bridge = await world.quote();
   const bridged = await world.pay(bridge);
-  const sends: Agreed[] = [];
+  const sends: QuotedRequest[] = [];
   const hashes: TxHash[] = [];
   for (let n = 0; n < 40; n++) {
     const agreed = await aSend(native);

@@ -10,7 +10,7 @@ import { judgeOrigin, UNREAD_SENDER } from "../../../apps/api/src/deposits/judge
 import { recordSingleTransaction } from "../../../apps/api/src/deposits/record-single-transaction.ts";
 import { judgeFill } from "../../support/judge-fill.ts";
 import { deposit } from "../../support/deposits.ts";
-import type { Agreed } from "../../support/engine-world.ts";
+import type { QuotedRequest } from "../../support/engine-world.ts";
 import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
 import { approveCall } from "../../support/execution-world.ts";
 import { startSwapWorld, type SwapParams, type SwapWorld } from "../../support/swap-world.ts";
@@ -23,8 +23,8 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 /** Makes a deposit of the agreed amount, or of `amount`, which the watcher then reads. */
-async function deposited(ask: SwapParams, amount?: bigint): Promise<Agreed> {
-  const agreed = await world.agree(ask);
+async function deposited(ask: SwapParams, amount?: bigint): Promise<QuotedRequest> {
+  const agreed = await world.storeRequest(ask);
   await deposit(world.origin, world.user, agreed, amount === undefined ? {} : { amount });
   await world.origin.mine();
   await world.watch(world.origin);
@@ -32,7 +32,7 @@ async function deposited(ask: SwapParams, amount?: bigint): Promise<Agreed> {
 }
 
 /** What a final fill paid its recipient, and what it cost the solver. */
-async function ended(agreed: Agreed) {
+async function ended(agreed: QuotedRequest) {
   const { recipient, destination } = agreed.terms;
   const paidFrom = destination.paidFrom ?? destination.currency;
   const { solver } = world;
@@ -105,7 +105,7 @@ test.each<[string, () => SwapParams]>([
       leftInRouter: NOTHING_LEFT,
     });
     expect(fills).toHaveLength(1);
-    const worth = await world.worthOf(agreed);
+    const worth = await world.outputBeforeSwap(agreed);
     // The gas price may have changed since the quote.
     expect(spent).toBeGreaterThan((worth * 999n) / 1_000n);
     expect(spent).toBeLessThanOrEqual((worth * 1_001n) / 1_000n);
@@ -117,9 +117,9 @@ test.each<[string, () => SwapParams]>([
 test("pays the quoted output at bounded cost when pools move slightly while the quote is firm", async () => {
   const agreed = await deposited(toOdd());
   await poolMoved("bought", 15n * 10n ** 18n);
-  const worth = await world.worthOf(agreed);
+  const worth = await world.outputBeforeSwap(agreed);
   const { expectedAmount } = agreed.terms.destination;
-  const now = await world.best(world.destination, world.usdc, world.odd, worth);
+  const now = await world.bestSwap(world.destination, world.usdc, world.odd, worth);
   expect(now.amountOut).toBeLessThan(expectedAmount);
   const { status, received, spent, fills } = await ended(agreed);
   expect({ status, received }).toEqual({ status: "success", received: expectedAmount });
@@ -135,8 +135,8 @@ test("pays the quoted output at bounded cost when pools move slightly while the 
 test("if pools moved beyond the tolerance, the recipient gets what the deposit buys there now, within the quoted minimum", async () => {
   const agreed = await deposited({ ...toOdd(), slippageBps: 500 });
   await poolMoved("bought", 400n * 10n ** 18n);
-  const worth = await world.worthOf(agreed);
-  const { amountOut } = await world.best(world.destination, world.usdc, world.odd, worth);
+  const worth = await world.outputBeforeSwap(agreed);
+  const { amountOut } = await world.bestSwap(world.destination, world.usdc, world.odd, worth);
   const { expectedAmount, minimumAmount } = agreed.terms.destination;
   expect([amountOut < expectedAmount, amountOut > minimumAmount]).toEqual([true, true]);
   const { status, received, spent } = await ended(agreed);
@@ -247,7 +247,7 @@ test("pays exactly the quoted gas top-up however much is deposited", async () =>
 
 test("refunds the deposit in its own currency when the origin swap yields too little to fill", async () => {
   const { usdc, user, origin } = world;
-  const agreed = await world.agree({ ...toOdd(), minimumDeposit: 97_000_000n });
+  const agreed = await world.storeRequest({ ...toOdd(), minimumDeposit: 97_000_000n });
   const before = await origin.balance(user.address, usdc);
   await deposit(origin, user, agreed, { amount: 96_999_999n });
   await origin.mine();
@@ -263,7 +263,7 @@ test("refunds the deposit in its own currency when the origin swap yields too li
 
 test("refunds a swapped deposit with at least the order's minimum, scaled by the deposited amount", async () => {
   const { usdc, user, origin } = world;
-  const agreed = await world.agree({
+  const agreed = await world.storeRequest({
     ...toOdd(),
     minimumDeposit: 97_000_000n,
     terms: { forceRefund: true },
@@ -280,8 +280,8 @@ test("refunds a swapped deposit with at least the order's minimum, scaled by the
 
 test("records a swap and deposit through the router as one deposit of the whole output, with the user as depositor", async () => {
   const { origin, user, tst, usdc } = world;
-  const pools = await world.best(origin, tst, usdc, 200n * 10n ** 18n);
-  const agreed = await world.agree({
+  const pools = await world.bestSwap(origin, tst, usdc, 200n * 10n ** 18n);
+  const agreed = await world.storeRequest({
     ...toOdd(),
     deposit: pools.amountOut,
     minimumDeposit: (pools.amountOut * 99n) / 100n,
@@ -326,7 +326,7 @@ test("records a swap and deposit through the router as one deposit of the whole 
 
 test("counts a user's own swap once it is mined and paid the quoted amount to the recipient, and no other swap", async () => {
   const { origin, user, tst, usdc } = world;
-  const pools = await world.best(origin, usdc, tst, 10_000_000n);
+  const pools = await world.bestSwap(origin, usdc, tst, 10_000_000n);
   const recipient = world.anAddress();
   const { approvalProxy } = origin.chain.contracts;
   const ask: SwapParams = {
@@ -342,16 +342,16 @@ test("counts a user's own swap once it is mined and paid the quoted amount to th
       },
     },
   };
-  const [agreed, other] = [await world.agree(ask), await world.agree(ask)];
+  const [agreed, other] = [await world.storeRequest(ask), await world.storeRequest(ask)];
   await origin.send(user, approveCall(usdc, approvalProxy, 10_000_000n));
   /** Swaps this much for a request. `to` gets the output. */
-  const swapFor = async ({ requestId }: Agreed, to: Address) => {
+  const swapFor = async ({ requestId }: QuotedRequest, to: Address) => {
     const calls = pools.calls({ kind: "exactIn", limit: 0n, recipient: to });
     const job = { calls, refundTo: user.address, refundTokens: [] };
     const data = `${pullAndRouteCalldata(usdc, 10_000_000n, job)}${requestId.slice(2)}` as const;
     return await origin.send(user, { to: approvalProxy, data, gas: 1_000_000n });
   };
-  const report = async ({ requestId }: Agreed, txHash: TxHash) =>
+  const report = async ({ requestId }: QuotedRequest, txHash: TxHash) =>
     await recordSingleTransaction(world.services, { chainId: origin.chain.id, txHash, requestId });
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "waiting",
@@ -388,7 +388,7 @@ test("whenever the process crashes while it plans, signs or broadcasts a fill wi
   const { origin, destination } = world;
   const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
-      const agreed = await world.agree(toOdd());
+      const agreed = await world.storeRequest(toOdd());
       await deposit(origin, world.user, agreed);
       await origin.mine();
       await world.watch(origin);

@@ -19,13 +19,13 @@ import { accrueAppFees } from "../../../apps/api/src/balances/accrue-app-fees.ts
 import { aServer } from "../../support/route-server.ts";
 import { anApiKey, fakeApiKeys } from "../../fakes/api-keys.ts";
 import { noAppBalances } from "../../fakes/no-app-balances.ts";
-import { generator } from "../../support/odd-bodies.ts";
+import { seededNumbers } from "../../support/odd-bodies.ts";
 import {
   HISTORY_START_MS,
   startHistoryWorld,
-  type Filled,
+  type FilledRequest,
   type HistoryWorld,
-  type Paid,
+  type PaidRequest,
   SIGNED_BYTES,
 } from "../../support/history-world.ts";
 import { SEARCH_PLACES, searchTurns } from "../../../apps/api/src/requests/history/search-turns.ts";
@@ -44,11 +44,11 @@ const USDC = `0x${"c0".repeat(20)}` as const;
 
 let world: HistoryWorld;
 let app: FastifyInstance;
-let filled: Filled;
-let refunded: Paid & { readonly refundTx: string };
-let waiting: Paid;
-let wrapped: Filled;
-let keyed: Filled;
+let filled: FilledRequest;
+let refunded: PaidRequest & { readonly refundTx: string };
+let waiting: PaidRequest;
+let wrapped: FilledRequest;
+let keyed: FilledRequest;
 let unpaid: RequestTerms;
 
 interface Page {
@@ -103,27 +103,27 @@ beforeAll(async () => {
     origin: { chainId: 1, currency: USDC, amount: 100n },
     destination: { chainId: 2, currency: USDC, expectedAmount: 99n, minimumAmount: 98n },
   };
-  filled = await world.filled({ ...usdc, inputUsd: 250n * 10n ** 18n }, 101n, 1_000n);
+  filled = await world.aFilledRequest({ ...usdc, inputUsd: 250n * 10n ** 18n }, 101n, 1_000n);
   clock.advance(10_000);
-  refunded = await world.refunded({ inputUsd: 7n * 10n ** 18n });
+  refunded = await world.aRefundedRequest({ inputUsd: 7n * 10n ** 18n });
   clock.advance(10_000);
-  waiting = await world.paid({
+  waiting = await world.aPaidRequest({
     recipient: someAddress(),
     origin: { chainId: 5, currency: USDC, amount: 1n },
   });
   clock.advance(10_000);
-  wrapped = await world.filled({
+  wrapped = await world.aFilledRequest({
     origin: { chainId: 1, currency: NATIVE, amount: 5n },
     destination: { chainId: 1, currency: WRAPPED, expectedAmount: 5n, minimumAmount: 5n },
   });
   clock.advance(10_000);
-  keyed = await world.filled({
+  keyed = await world.aFilledRequest({
     keyId: KEY_ID,
     referrer: 'shop \\u0000\u0000\ud800 "x"',
     input: { currency: USDC, amount: 3n },
   });
   clock.advance(10_000);
-  unpaid = await world.quoted();
+  unpaid = await world.aQuotedRequest();
 });
 afterAll(async () => {
   await app.close();
@@ -131,7 +131,7 @@ afterAll(async () => {
 });
 
 test("each filter finds exactly the matching requests", async () => {
-  const only = async (query: Readonly<Record<string, string | number>>, ...found: readonly Paid[]) =>
+  const only = async (query: Readonly<Record<string, string | number>>, ...found: readonly PaidRequest[]) =>
     expect(await idsOf(query), JSON.stringify(query)).toEqual(found.map(({ terms }) => terms.requestId));
   const upper = (text: string): string => `0x${text.slice(2).toUpperCase()}`;
 
@@ -196,7 +196,7 @@ test("each filter finds exactly the matching requests", async () => {
 });
 
 test("finds requests that match every condition of at least one group of filters", async () => {
-  const only = async (filters: unknown, ...found: readonly Paid[]) =>
+  const only = async (filters: unknown, ...found: readonly PaidRequest[]) =>
     expect(await idsOf({ filters: JSON.stringify(filters) }), JSON.stringify(filters)).toEqual(
       found.map(({ terms }) => terms.requestId),
     );
@@ -376,7 +376,7 @@ test("a filled request shows the delivered amount, the quoted one, and every tra
 
 test("an entry shows the fees and the value of the output as quoted, in the format of each list", async () => {
   const { requestId } = (
-    await world.filled({
+    await world.aFilledRequest({
       quoted: {
         timeEstimateSeconds: 3,
         slippageBps: 50,
@@ -481,7 +481,9 @@ test("in both directions, pages neither repeat nor miss a request while new requ
   const expected: string[] = [];
   for (let i = 0; i < 12; i += 1)
     // Four requests share each millisecond.
-    expected.push((await world.paid({ ...terms, createdAtMs: HISTORY_START_MS + (i >> 2) })).terms.requestId);
+    expected.push(
+      (await world.aPaidRequest({ ...terms, createdAtMs: HISTORY_START_MS + (i >> 2) })).terms.requestId,
+    );
   for (const sortDirection of ["asc", "desc"]) {
     const seen: string[] = [];
     const newer = new Set<string>();
@@ -497,7 +499,7 @@ test("in both directions, pages neither repeat nor miss a request while new requ
       ({ continuation } = page);
       // New requests appear before, between and after the requests that are already listed.
       for (const createdAtMs of [HISTORY_START_MS - 5, HISTORY_START_MS + 1, HISTORY_START_MS + 9])
-        newer.add((await world.paid({ user, createdAtMs })).terms.requestId);
+        newer.add((await world.aPaidRequest({ user, createdAtMs })).terms.requestId);
     } while (continuation !== undefined && seen.length < 100);
     expect(new Set(seen).size, "none twice").toBe(seen.length);
     expect(
@@ -525,7 +527,7 @@ test("the total number of requests is counted only on demand", async () => {
 });
 
 test("lists a request under its public status after each change", async () => {
-  const { terms } = await world.paid({ user: someAddress() });
+  const { terms } = await world.aPaidRequest({ user: someAddress() });
   for (const name of requestStates.filter((state) => state !== "quoted" && state !== "expired")) {
     await world.uow.run(async (tx) => {
       const record = await tx.requests.lock(terms.requestId);
@@ -541,24 +543,33 @@ test("lists a request under its public status after each change", async () => {
 });
 
 test("lists a deposit in the block that a reorg moved it to, and its request as waiting if it is orphaned", async () => {
-  const paid = await world.paid({ user: someAddress() }, 55n);
+  const paid = await world.aPaidRequest({ user: someAddress() }, 55n);
   const { terms, depositId } = paid;
-  await world.remined(paid, 57n);
+  await world.mineAgain(paid, 57n);
   expect(await idsOf({ user: terms.user, startBlock: 57 })).toEqual([terms.requestId]);
-  expect(await world.happens(terms, { kind: "depositRemoved", depositId }, { inTxHashes: [] })).toBe(
+  expect(await world.applyEvent(terms, { kind: "depositRemoved", depositId }, { inTxHashes: [] })).toBe(
     "applied",
   );
   expect((await list({ user: terms.user })).requests).toMatchObject([{ status: "waiting" }]);
   expect(await idsOf({ user: terms.user, startBlock: 1 })).toEqual([]);
 });
 
+test("brings the entry of a request up to date that a user pays again after a reorg", async () => {
+  const { terms, depositId } = await world.aPaidRequest({ user: someAddress() }, 55n);
+  await world.applyEvent(terms, { kind: "depositRemoved", depositId }, { inTxHashes: [] });
+  const again = await world.addDeposit(terms, 58n);
+  expect((await list({ user: terms.user })).requests).toMatchObject([{ status: "pending" }]);
+  expect(await idsOf({ user: terms.user, startBlock: 58 })).toEqual([terms.requestId]);
+  expect(await idsOf({ hash: again.depositTx })).toEqual([terms.requestId]);
+});
+
 test("an unpaid quote is not in the history, and a deleted request is deleted from it", async () => {
-  const terms = await world.quoted();
+  const terms = await world.aQuotedRequest();
   const { rows } = await world.pool.query("select from request_history where request_id = $1", [
     terms.requestId,
   ]);
   expect(rows).toEqual([]);
-  const paid = await world.paid();
+  const paid = await world.aPaidRequest();
   await world.pool.query("delete from requests where request_id = $1", [paid.terms.requestId]);
   expect(await idsOf({ user: paid.terms.user })).toEqual([]);
 });
@@ -637,7 +648,7 @@ test("node URLs and key ids in stored notes are not shown in a trace", async () 
 
 test("shows which wallet paid for a request only to the key that requested it", async () => {
   const wallet = someAddress();
-  const own = await world.filled({ keyId: KEY_ID });
+  const own = await world.aFilledRequest({ keyId: KEY_ID });
   const { requestId } = own.terms;
   await world.pool.query(
     `insert into executions (request_id, key_id, chain_id, user_address, wallet, question_hash, target, call_to, call_data, call_value, gas_limit,
@@ -670,7 +681,7 @@ test("app fees, and what an app pays of the others, are shown as agreed, and as 
     { execution: 30n, isRent: false, service: 20n, app: 150n, swap: 0n, sponsored: 50n },
     unit,
   );
-  const { terms } = await world.filled({
+  const { terms } = await world.aFilledRequest({
     keyId: KEY_ID,
     origin: { chainId: 1, currency: USDC, amount: 10_000n },
     appFees: { chainId: 1, currency: USDC, fees: quoteAppFees(fees, 10_000n, unit, unit) },
@@ -757,7 +768,7 @@ test("fees that are zero by the time of the fill count as paid", async () => {
   const nothing = { selected: true, totalUsd: 0n, sponsoredUsd: 0n };
   const [execution, swap, relay, app, rent] = [nothing, nothing, nothing, nothing, nothing];
   const components = { execution, swap, relay, app, rent };
-  const { terms } = await world.filled({
+  const { terms } = await world.aFilledRequest({
     sponsorship: { wallet, capHit: false, amount: 0n, usd: 0n, components },
   });
   const { requestId } = terms;
@@ -787,18 +798,18 @@ test("repeats the time estimate and the slippage of the quote, and invents neith
     ],
     [{}, { timeEstimate: null, slippageTolerance: "101" }],
   ] as const) {
-    const { requestId } = (await world.paid(terms)).terms;
+    const { requestId } = (await world.aPaidRequest(terms)).terms;
     expect((await list({ id: requestId })).requests).toMatchObject([{ data }]);
   }
 });
 
 test("a request that was paid through a deposit address is found by that address, and shows its successor", async () => {
   const [address, recovery] = [someAddress(), someAddress()];
-  const open = await world.paid({ depositAddress: { address, strict: false, recovery } });
-  const strict = await world.quoted({
+  const open = await world.aPaidRequest({ depositAddress: { address, strict: false, recovery } });
+  const strict = await world.aQuotedRequest({
     depositAddress: { address: someAddress(), strict: true, recovery: NATIVE },
   });
-  const own = await world.quoted({
+  const own = await world.aQuotedRequest({
     keyId: KEY_ID,
     depositAddress: { address: someAddress(), strict: false, recovery },
   });
@@ -849,7 +860,7 @@ test("a request that was paid through a deposit address is found by that address
 });
 
 test("reports the amount that a fill with a swap delivers", async () => {
-  const { terms } = await world.filled(
+  const { terms } = await world.aFilledRequest(
     {
       destination: {
         chainId: 2,
@@ -878,7 +889,7 @@ test("a request is found by its deposit transaction, and not by its fill transac
 
 test("a transaction that deposited for two requests finds neither", async () => {
   const reads = postgresReads(sqlOn(world.pool));
-  const [first, second] = [await world.paid(), await world.paid()];
+  const [first, second] = [await world.aPaidRequest(), await world.aPaidRequest()];
   expect(await reads.requestOfDeposit(first.depositTx)).toBe(first.terms.requestId);
   await world.pool.query("update request_transactions set tx_hash = $1 where tx_hash = $2", [
     first.depositTx,
@@ -964,7 +975,7 @@ test("amounts without a price neither fail a list nor change its order", async (
   const worth = [10n ** 40n, 9_007_199_254_740_993n * 10n ** 12n, 9_007_199_254_740_992n * 10n ** 12n];
   const user = someAddress();
   const ids: string[] = [];
-  for (const inputUsd of worth) ids.push((await world.filled({ user, inputUsd })).terms.requestId);
+  for (const inputUsd of worth) ids.push((await world.aFilledRequest({ user, inputUsd })).terms.requestId);
   const seen: string[] = [];
   let more: string | undefined = "";
   while (more !== undefined) {
@@ -980,7 +991,7 @@ test("amounts without a price neither fail a list nor change its order", async (
 });
 
 test("any combination of filters gets a page or a refusal", async () => {
-  const random = generator(20_260_725);
+  const random = seededNumbers(20_260_725);
   const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
   const names = [
     "status",

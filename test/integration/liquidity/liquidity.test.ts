@@ -17,7 +17,7 @@ import type { SwapAnswer, SwapQuestion } from "../../../apps/api/src/markets/liq
 import { liquiditySourceContract } from "../../contracts/liquidity-source.ts";
 import { adjustablePrices } from "../../fakes/adjustable-prices.ts";
 import { pairLiquidity } from "../../fakes/pair-liquidity.ts";
-import { giveGas, startPoolWorld, type PoolWorld } from "../../support/pool-world.ts";
+import { fundGas, startPoolWorld, type PoolWorld } from "../../support/pool-world.ts";
 
 // One chain with the real contracts. The tests below run on it in order.
 
@@ -68,7 +68,7 @@ async function openMorePools(): Promise<void> {
         const to = from + 1 + Math.floor(random() * 60);
         const amount = (token: Address): bigint =>
           BigInt(Math.floor(random() * 1e6)) * (token === world.token.USDC ? 10n ** 4n : 10n ** 15n);
-        await world.provide({
+        await world.addLiquidity({
           pair: identity.pair,
           fee: identity.fee,
           from: from * spacing,
@@ -162,7 +162,7 @@ async function compare(trials: readonly Trial[]): Promise<{ equal: number; refus
   let refused = 0;
   for (let at = 0; at < trials.length; at += 50) {
     const part = trials.slice(at, at + 50);
-    const answers = await world.askTogether(part.map(onChain));
+    const answers = await world.callTogether(part.map(onChain));
     for (const [index, trial] of part.entries()) {
       const theirs = amountIn(answers[index], trial);
       const ours = inMemory(trial);
@@ -262,7 +262,7 @@ test("reads a new block once for all callers, and then quotes synchronously agai
 async function expectAccurate(seed: number): Promise<void> {
   await world.announce();
   const snapshot = await world.pools.read(world.pairs);
-  const other = world.fresh();
+  const other = world.freshPools();
   const reread = await other.read(world.pairs);
   other.close();
   const facts = ({ live }: PoolSnapshot): unknown =>
@@ -288,14 +288,14 @@ test("the cached pools follow liquidity that is added and removed, near the pric
     [center + 300, center + 500],
     [far, far + 1_000],
   ] as const) {
-    await world.provide({ pair, fee: 500, from, to, ...amounts });
+    await world.addLiquidity({ pair, fee: 500, from, to, ...amounts });
     await world.announce();
     await world.pools.read(world.pairs);
   }
   await expectAccurate(21);
   const opened = await openedPositions();
   // Removes the last three positions.
-  for (const id of [opened, opened - 1n, opened - 2n]) await world.withdraw(id);
+  for (const id of [opened, opened - 1n, opened - 2n]) await world.removeLiquidity(id);
   await expectAccurate(22);
 });
 
@@ -314,14 +314,14 @@ test("the cached pools are accurate after one or a hundred missed blocks, and af
   const pool = (await world.pools.read(world.pairs)).live.get(pair.key)?.[0]?.down;
   if (pool?.kind !== "concentrated") throw new TypeError("the first pool is not a v3 pool");
   const near = Math.floor(pool.pool.tick / 60) * 60;
-  await world.provide({ ...position, from: near - 600, to: near + 600 });
+  await world.addLiquidity({ ...position, from: near - 600, to: near + 600 });
   await world.client.mine({ blocks: 2 });
   await expectAccurate(31);
-  await world.provide({ ...position, from: near - 1_200, to: near + 60 });
+  await world.addLiquidity({ ...position, from: near - 1_200, to: near + 60 });
   await world.client.mine({ blocks: 100 });
   await expectAccurate(32);
   // A block without liquidity changes replaces a block that changed liquidity.
-  await world.provide({ ...position, from: near - 1_800, to: near + 120 });
+  await world.addLiquidity({ ...position, from: near - 1_800, to: near + 120 });
   await world.announce();
   await world.pools.read(world.pairs);
   await world.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
@@ -337,7 +337,14 @@ test("ticks are read again with each block if the node refuses block hashes in l
     const pool = (await world.pools.read(world.pairs)).live.get(pair.key)?.[0]?.down;
     if (pool?.kind !== "concentrated") throw new TypeError("the first pool is not a v3 pool");
     const near = Math.floor(pool.pool.tick / 60) * 60;
-    await world.provide({ pair, fee: 3_000, amount0: unit, amount1: unit, from: near - 600, to: near + 600 });
+    await world.addLiquidity({
+      pair,
+      fee: 3_000,
+      amount0: unit,
+      amount1: unit,
+      from: near - 600,
+      to: near + 600,
+    });
     const head = await world.announce();
     await expect.poll(async () => (await world.pools.read(world.pairs)).block.number).toBe(head.number);
     await expectAccurate(seed);
@@ -405,7 +412,7 @@ async function balance(token: Address, holder: Address): Promise<bigint> {
 async function fund(token: Address, amount: bigint): Promise<void> {
   const node = { url: world.chain.rpcUrl, chainId: world.chain.id };
   await fundLocal(node, [{ address: trader.address, nativeWei: 0n, tokens: [{ token, amount }] }]);
-  await giveGas(world, trader.address);
+  await fundGas(world, trader.address);
   await world.announce();
 }
 

@@ -9,7 +9,7 @@ import { aPayingKey } from "../../support/paying-key.ts";
 import {
   anAccount,
   startNonEvmWorld,
-  type AgreedOnNonEvmChains,
+  type NonEvmRequest,
   type NonEvmWorld,
 } from "../../support/non-evm-world.ts";
 
@@ -24,9 +24,9 @@ test.each(kinds)(
   "after a crash at any step between a deposit and the end of its fill with %s, the recipient is paid exactly once",
   async (destination) => {
     world = await startNonEvmWorld({ destination });
-    const crashes = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
+    const crashes = await crashAtEveryStep<NonEvmRequest>(world, {
       prepare: async () => {
-        const agreed = await world.agree();
+        const agreed = await world.storeRequest();
         world.pay(agreed);
         world.origin.network.mineUntilFinal();
         return agreed;
@@ -78,14 +78,14 @@ test("whenever the process crashes while a fill is made, its apps are credited o
   };
   const opening = await balanceOf(payer.wallet);
   let charged = 0n;
-  const crashes = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
+  const crashes = await crashAtEveryStep<NonEvmRequest>(world, {
     prepare: async () => {
       const fees = [100, 30].map((bps) => ({
         recipient: anAccount().slice(0, 42) as Hex,
         bps,
         amount: BigInt(bps) * 10n,
       }));
-      const agreed = await world.agree({
+      const agreed = await world.storeRequest({
         keyId: payer.key.id,
         appFees: { chainId, currency, fees },
         appFeesUsd: 1_300n * ONE_USD,
@@ -130,9 +130,9 @@ test("whenever the process crashes while a fill is made, its apps are credited o
 
 test("refunds exactly once, whenever the process crashes during the refund", async () => {
   world = await startNonEvmWorld({ origin: "outputs" });
-  const crashes = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
+  const crashes = await crashAtEveryStep<NonEvmRequest>(world, {
     prepare: async () => {
-      const agreed = await world.agree({ forceRefund: true });
+      const agreed = await world.storeRequest({ forceRefund: true });
       world.pay(agreed);
       world.origin.network.mineUntilFinal();
       return agreed;
@@ -163,9 +163,9 @@ test.each(kinds)(
     world = await startNonEvmWorld({ destination });
     const { network } = world.destination;
     const signedBytes = await keepSignedBytes(world.pool);
-    const crashes = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
+    const crashes = await crashAtEveryStep<NonEvmRequest>(world, {
       prepare: async () => {
-        const agreed = await world.agree();
+        const agreed = await world.storeRequest();
         world.pay(agreed);
         world.origin.network.mineUntilFinal();
         await world.watch(world.origin);
@@ -205,7 +205,7 @@ test.each([true, false])(
     world = await startNonEvmWorld();
     const { network } = world.origin;
     let nonce = 0n;
-    const crashes = await crashAtEveryStep<AgreedOnNonEvmChains>(
+    const crashes = await crashAtEveryStep<NonEvmRequest>(
       {
         services: world.services,
         // A return to the sender does not end the request.
@@ -220,14 +220,14 @@ test.each([true, false])(
       },
       {
         prepare: async () => {
-          const agreed = await world.agree();
+          const agreed = await world.storeRequest();
           const { user, orderId, origin } = agreed.terms;
           const { currency, amount } = origin;
           nonce += 1n;
           network.deposit({ from: user, currency, amount, nonce });
           network.mineUntilFinal();
           await world.watch(world.origin);
-          if (isMapped) world.map(user, nonce, { id: orderId, depositor: user });
+          if (isMapped) world.setNonceMapping(user, nonce, { id: orderId, depositor: user });
           else world.clock.forward(3_700_000);
           return agreed;
         },

@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY, type Hex } from "@causeway/domain";
 import { nativeCurrency, parseAccount } from "@causeway/families";
 import { encodeFunctionData, erc20Abi } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Agreed, Ask } from "../../support/engine-world.ts";
+import type { QuotedRequest, QuoteOverrides } from "../../support/engine-world.ts";
 import { addBitcoin, type AddedBitcoin } from "../../support/non-evm-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
@@ -27,7 +27,7 @@ afterAll(async () => await world.stop());
 const received = (account: Hex): bigint => bitcoin.network.received(account, bitcoin.network.native);
 
 /** A quote from bitcoin to USDC on the second chain. */
-async function quote(ask: Ask): Promise<Agreed> {
+async function quote(ask: QuoteOverrides): Promise<QuotedRequest> {
   const input = {
     user: USER,
     recipient: world.anAddress(),
@@ -39,14 +39,14 @@ async function quote(ask: Ask): Promise<Agreed> {
   return await world.quote(input, undefined, { chains: world.services.chains });
 }
 
-async function pay({ terms }: Agreed): Promise<void> {
+async function pay({ terms }: QuotedRequest): Promise<void> {
   const { network, watch } = bitcoin;
   network.deposit({ from: terms.user, currency: network.native, amount: DEPOSIT, id: terms.orderId });
   network.mineUntilFinal();
   await watch();
 }
 
-async function untilFinal({ requestId }: Agreed) {
+async function untilFinal({ requestId }: QuotedRequest) {
   for (let round = 0; round < 30; round++) {
     const status = await world.status(requestId);
     if (status.final) return status;

@@ -79,7 +79,7 @@ beforeAll(async () => {
     {
       ...spl,
       rpcUrl: solana.node.url,
-      depository: encodeAddress("solana-vm", solana.at.program),
+      depository: encodeAddress("solana-vm", solana.depository.program),
       tokens: spl.tokens.map((token) => ({
         ...token,
         address: encodeAddress("solana-vm", solana.token.mint),

@@ -21,8 +21,8 @@ import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-req
 import {
   anAccount,
   startNonEvmWorld,
-  type AgreedOnNonEvmChains,
-  type NonEvmEnd,
+  type NonEvmRequest,
+  type NonEvmTestChain,
   type NonEvmWorld,
   type NonEvmWorldOptions,
 } from "../../support/non-evm-world.ts";
@@ -30,7 +30,7 @@ import { archiveFiles } from "../../../apps/api/src/reconcile/archive/archive-fi
 import { archiveMonths, youngestArchivable } from "../../../apps/api/src/reconcile/archive/archive-months.ts";
 import { archiveStore } from "../../../apps/api/src/reconcile/archive/archive.postgres.ts";
 import { allOf } from "../../support/all-of.ts";
-import { operatorRefund } from "../../support/operator-refund.ts";
+import { runOperatorRefund } from "../../support/operator-refund.ts";
 import { createEndpointOrder } from "../../../packages/chains/src/nodes/endpoint-order.ts";
 import { createSharedArrivals } from "../../../packages/chains/src/non-evm-arrivals.ts";
 
@@ -54,20 +54,20 @@ afterAll(async () => {
   for (const started of worlds.values()) await started.stop();
 });
 
-const formatted = ({ chain }: NonEvmEnd, ...ids: readonly Hex[]) =>
+const formatted = ({ chain }: NonEvmTestChain, ...ids: readonly Hex[]) =>
   ids.map((id) => formatTransactionId(chain, id));
 const stranded = async () => await strandedFunds(sqlOn(world.pool));
-const received = (account: Hex, { network }: NonEvmEnd) => network.received(account, network.native);
+const received = (account: Hex, { network }: NonEvmTestChain) => network.received(account, network.native);
 
 /** Makes the deposit final, reads it, and runs its job. */
-async function depositAndFill(agreed: AgreedOnNonEvmChains): Promise<void> {
+async function depositAndFill(agreed: NonEvmRequest): Promise<void> {
   world.pay(agreed);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   await world.work();
 }
 
-async function expectFilledOnce(agreed: AgreedOnNonEvmChains): Promise<void> {
+async function expectFilledOnce(agreed: NonEvmRequest): Promise<void> {
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   // Finishes all work that is still in progress.
   for (let more = 0; more < 8; more++) await world.round();
@@ -76,7 +76,7 @@ async function expectFilledOnce(agreed: AgreedOnNonEvmChains): Promise<void> {
   expect(world.paymentsOf(agreed, world.origin)).toEqual([]);
 }
 
-async function expectRefundedOnce(agreed: AgreedOnNonEvmChains, to = agreed.terms.refundTo): Promise<void> {
+async function expectRefundedOnce(agreed: NonEvmRequest, to = agreed.terms.refundTo): Promise<void> {
   expect((await world.untilFinal(agreed.requestId)).status).toBe("refund");
   for (let more = 0; more < 8; more++) await world.round();
   const payments = world.paymentsOf(agreed, world.origin);
@@ -89,7 +89,7 @@ async function expectRefundedOnce(agreed: AgreedOnNonEvmChains, to = agreed.term
 
 test("a deposit fills its request once it is final, and every interim status is accurate", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const deposit = world.pay(agreed);
   world.origin.network.mine();
   await world.watch(world.origin);
@@ -114,7 +114,7 @@ test("a deposit fills its request once it is final, and every interim status is 
 
 test("records the deposits that a read found before a fault, and reports the fault", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const deposit = world.pay(agreed);
   world.origin.network.mineUntilFinal();
   const { id } = world.origin.chain;
@@ -141,7 +141,7 @@ test("records the deposits that a read found before a fault, and reports the fau
 
 test("deposits are committed once, even while another process holds the cursor", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   world.pay(agreed);
   world.origin.network.mineUntilFinal();
   const { id } = world.origin.chain;
@@ -191,7 +191,7 @@ function aReader(
 
 test("a deposit that the lead hid before a restart is recorded after it, and filled once", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const deposit = world.pay(agreed);
   world.origin.network.mineUntilFinal();
   const { id } = world.origin.chain;
@@ -225,7 +225,7 @@ test("a deposit that the lead hid before a restart is recorded after it, and fil
 
 test("deposits are committed once while another one waits for so long that it is a fault", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   world.pay(agreed);
   world.origin.network.mineUntilFinal();
   const { id } = world.origin.chain;
@@ -261,7 +261,7 @@ test.each<[string, (next: string, from: string | undefined) => string]>([
   ["an idle chain", (next) => next],
 ])("a deposit whose commit a failover lost is recorded again within a minute: %s", async (_, cursorOf) => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const deposit = world.pay(agreed);
   world.origin.network.mineUntilFinal();
   const { id } = world.origin.chain;
@@ -325,7 +325,7 @@ test.each<[string, (next: string, from: string | undefined) => string]>([
 
 test("a deposit that waits for a second endpoint is recorded after a restart, and filled once", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const deposit = world.pay(agreed);
   world.origin.network.mineUntilFinal();
   const { id } = world.origin.chain;
@@ -357,7 +357,7 @@ test("a deposit that waits for a second endpoint is recorded after a restart, an
 for (const origin of ["outputs", "expiring"] as const)
   test(`a deposit that a reorg replaces before it is final is recorded and refunded once: ${origin}`, async () => {
     await start({ origin });
-    const agreed = await world.agree();
+    const agreed = await world.storeRequest();
     const { network, chain } = world.origin;
     const first = world.pay(agreed, { amount: 99_999n });
     network.mine();
@@ -377,7 +377,7 @@ for (const origin of ["outputs", "expiring"] as const)
 
 test("a deposit that is reported twice, by the chain and by a client, is one deposit", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const txHash = world.pay(agreed);
   const chainId = world.origin.chain.id;
   const hint = async () => (await indexTransaction(world.services, { chainId, txHash })).message;
@@ -387,7 +387,7 @@ test("a deposit that is reported twice, by the chain and by a client, is one dep
   });
   world.origin.network.mineUntilFinal();
   expect(await hint()).toBe("Transaction indexed");
-  world.origin.network.repeats = true;
+  world.origin.network.repeatsDeposits = true;
   for (let more = 0; more < 3; more++) {
     await world.watch(world.origin);
     world.origin.network.mine();
@@ -399,7 +399,7 @@ test("a deposit that is reported twice, by the chain and by a client, is one dep
 
 test("refunds a deposit that differs from the agreed one, minus the cost, and a stranger's deposit to the stranger", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const stranger = anAccount();
   world.pay(agreed, { from: stranger });
   world.origin.network.mineUntilFinal();
@@ -419,7 +419,7 @@ test("a stranger's deposit for another user's order is refunded within the daily
   await start();
   const { enginePolicy } = world.services;
   const limited = { ...world.services, enginePolicy: { ...enginePolicy, maxUnrepaidRefundsUsd: 1n } };
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const stranger = anAccount();
   const txHash = world.pay(agreed, { from: stranger });
   world.origin.network.mineUntilFinal();
@@ -433,7 +433,7 @@ test("a stranger's deposit for another user's order is refunded within the daily
 
 test("on Bitcoin any address can pay an order by its id, and refunds go to the order's refund address", async () => {
   await start({ origin: "outputs" });
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const { refundTo } = agreed.terms;
   const another = (): Hex => `0x00${randomBytes(20).toString("hex")}`;
 
@@ -485,7 +485,7 @@ test("a transfer without a mapping is returned to its depositor, not to a relaye
 
 test("a deposit too low for a refund pays for the gas that its fills used", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const { requestId } = agreed;
   const txHash = world.pay(agreed, { amount: 10n });
   world.origin.network.mineUntilFinal();
@@ -535,7 +535,7 @@ test("a deposit too low for a refund pays for the gas that its fills used", asyn
 
 test("a refund that would cost more than the rest is not sent, and an alarm is raised", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   world.pay(agreed, { amount: 10n });
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({
     status: "failure",
@@ -564,12 +564,12 @@ test("funds for an unknown order are returned to their depositor once the operat
   const txHash = network.deposit({ from, currency: network.native, amount: 50_000n, id: anAccount() });
   for (let more = 0; more < 6; more++) await world.round();
   const name = formatTransactionId(world.origin.chain, txHash);
-  expect(await operatorRefund(world, name, "--yes")).toMatchObject({
+  expect(await runOperatorRefund(world, name, "--yes")).toMatchObject({
     code: 0,
     steps: [{ txHash: name, why: "the deposit names no known order" }, { step: "released" }],
   });
   for (let more = 0; more < 8; more++) await world.round();
-  expect(await operatorRefund(world, name, "--yes")).toMatchObject({
+  expect(await runOperatorRefund(world, name, "--yes")).toMatchObject({
     code: 0,
     steps: [{ step: "already", refundState: "final" }],
   });
@@ -582,7 +582,7 @@ test("funds for an unknown order are returned to their depositor once the operat
 
 test("refunds the deposit if the recipient cannot be paid", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   world.destination.network.refusePaymentsTo(agreed.terms.recipient, "the account accepts no payments");
   await depositAndFill(agreed);
   expect((await world.status(agreed.requestId)).failReason).toBe("DESTINATION_TOKEN_TRANSFER_REJECTED");
@@ -591,12 +591,12 @@ test("refunds the deposit if the recipient cannot be paid", async () => {
 
 test("a refund deducts the gas that a fill used in its block", async () => {
   await start();
-  const filled = await world.agree();
+  const filled = await world.storeRequest();
   await depositAndFill(filled);
   await expectFilledOnce(filled);
   const slot = await world.services.reads.slotOfLeg("fill", filled.requestId);
   if (slot === undefined) throw new Error("the request was not filled");
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   world.destination.network.refusePaymentsTo(agreed.terms.recipient, "the account accepts no payments");
   const reverted = {
     ...slot,
@@ -620,7 +620,7 @@ test("a refund deducts the gas that a fill used in its block", async () => {
 
 test("a fill waits for the solver's funds, and its deposit is refunded if they do not arrive", async () => {
   await start({ opening: 800_000n });
-  const agreed = await Promise.all(Array.from({ length: 9 }, async () => await world.agree()));
+  const agreed = await Promise.all(Array.from({ length: 9 }, async () => await world.storeRequest()));
   for (const request of agreed) world.pay(request);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
@@ -635,7 +635,7 @@ test("a fill waits for the solver's funds, and its deposit is refunded if they d
 
 test("broadcasts bytes that nodes lost again, replaces expired ones, and pays once", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   world.destination.network.losesBytes = true;
   await depositAndFill(agreed);
   expect((await world.status(agreed.requestId)).status).toBe("submitted");
@@ -654,7 +654,7 @@ test("broadcasts bytes that nodes lost again, replaces expired ones, and pays on
 
 test("refunds the deposit if all bytes of its fill expired before the fill's deadline", async () => {
   await start();
-  const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
+  const agreed = await world.storeRequest({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   world.destination.network.losesBytes = true;
   await depositAndFill(agreed);
   const { cancelAfterDeadlineMs } = world.services.enginePolicy;
@@ -668,7 +668,7 @@ test("refunds the deposit if all bytes of its fill expired before the fill's dea
 
 test("does not end a payment because of expired bytes if another attempt was signed after the payment was read", async () => {
   await start();
-  const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
+  const agreed = await world.storeRequest({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   world.destination.network.losesBytes = true;
   await depositAndFill(agreed);
   const { reads, enginePolicy } = world.services;
@@ -689,7 +689,7 @@ test("does not end a payment because of expired bytes if another attempt was sig
 
 test("broadcasts the same bytes again when a payment's block is orphaned", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   await depositAndFill(agreed);
   world.destination.network.mine();
   await world.track(world.destination);
@@ -703,7 +703,7 @@ test("broadcasts the same bytes again when a payment's block is orphaned", async
 
 test("replaces a stuck payment with bytes that spend the same output, so that only one of them pays", async () => {
   await start({ destination: "outputs" });
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   world.destination.network.refusal = "fee too low";
   await depositAndFill(agreed);
   expect((await world.status(agreed.requestId)).status).toBe("pending");
@@ -720,7 +720,7 @@ test("replaces a stuck payment with bytes that spend the same output, so that on
 test("a stuck payment that cannot be replaced is broadcast again unchanged", async () => {
   // The balance suffices for the first bytes, but not for more expensive ones.
   await start({ destination: "outputs", opening: 95_016n });
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   world.destination.network.losesBytes = true;
   await depositAndFill(agreed);
   world.destination.network.losesBytes = false;
@@ -733,7 +733,7 @@ test("a stuck payment that cannot be replaced is broadcast again unchanged", asy
 
 test("cancels a lost payment past its deadline with a payment to the solver itself, and then refunds the deposit", async () => {
   await start({ destination: "outputs" });
-  const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
+  const agreed = await world.storeRequest({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   world.destination.network.refusal = "fee too low";
   await depositAndFill(agreed);
   world.clock.forward(60_000 + world.services.enginePolicy.cancelAfterDeadlineMs + 1);
@@ -745,7 +745,7 @@ test("cancels a lost payment past its deadline with a payment to the solver itse
 
 test("a payment that is in the mempool is not canceled, however late it is", async () => {
   await start({ destination: "outputs" });
-  const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
+  const agreed = await world.storeRequest({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   await depositAndFill(agreed);
   world.clock.forward(60_000 + world.services.enginePolicy.cancelAfterDeadlineMs + 1);
   await world.track(world.destination);
@@ -754,7 +754,7 @@ test("a payment that is in the mempool is not canceled, however late it is", asy
 
 test("payments do not change while nodes do not answer, and continue once they do", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   await depositAndFill(agreed);
   world.destination.network.isDown = true;
   world.destination.network.mine(40);
@@ -766,7 +766,7 @@ test("payments do not change while nodes do not answer, and continue once they d
 
 test("a lagging node does not cause a second payment", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   await depositAndFill(agreed);
   world.destination.network.mine(2);
   world.destination.network.lag = 2;
@@ -778,8 +778,8 @@ test("a lagging node does not cause a second payment", async () => {
 
 test("at most two jobs of each kind wait for a chain's rate limit, and each payment is made once", async () => {
   await start();
-  const paid = await Promise.all(Array.from({ length: 5 }, async () => await world.agree()));
-  const barred = await Promise.all(Array.from({ length: 4 }, async () => await world.agree()));
+  const paid = await Promise.all(Array.from({ length: 5 }, async () => await world.storeRequest()));
+  const barred = await Promise.all(Array.from({ length: 4 }, async () => await world.storeRequest()));
   for (const request of [...paid, ...barred]) world.pay(request);
   for (const { terms } of barred)
     world.destination.network.refusePaymentsTo(terms.recipient, "the account accepts no payments");
@@ -833,7 +833,7 @@ test("at most two jobs of each kind wait for a chain's rate limit, and each paym
 
 test("spends no output twice and makes each payment once when two processes pay concurrently", async () => {
   await start({ destination: "outputs" });
-  const agreed = await Promise.all(Array.from({ length: 6 }, async () => await world.agree()));
+  const agreed = await Promise.all(Array.from({ length: 6 }, async () => await world.storeRequest()));
   for (const request of agreed) world.pay(request);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
@@ -864,7 +864,7 @@ const NONCE = 1_700_000_000_123n;
 const HOUR_MS = 3_600_000;
 
 /** A transfer that cannot carry an id. */
-function transfer(agreed: AgreedOnNonEvmChains, nonce = NONCE): Hex {
+function transfer(agreed: NonEvmRequest, nonce = NONCE): Hex {
   const { user, origin } = agreed.terms;
   const { currency, amount } = origin;
   return world.origin.network.deposit({ from: user, currency, amount, nonce });
@@ -872,16 +872,16 @@ function transfer(agreed: AgreedOnNonEvmChains, nonce = NONCE): Hex {
 
 test("a transfer fills the order that its sender's nonce is mapped to", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const { user, orderId } = agreed.terms;
-  world.map(user, NONCE, { id: orderId, depositor: user });
+  world.setNonceMapping(user, NONCE, { id: orderId, depositor: user });
   transfer(agreed);
   await expectFilledOnce(agreed);
 });
 
 test("a transfer whose mapping is set later is shown as waiting, counts as one deposit, and is then filled", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const { user } = agreed.terms;
   const txHash = transfer(agreed);
   world.origin.network.mineUntilFinal();
@@ -891,13 +891,13 @@ test("a transfer whose mapping is set later is shown as waiting, counts as one d
   expect((waiting as { mapping_until_ms: number }).mapping_until_ms).toBeGreaterThan(
     world.clock.nowMs() + HOUR_MS - 60_000,
   );
-  expect(await operatorRefund(world, txHash, "--yes")).toMatchObject({
+  expect(await runOperatorRefund(world, txHash, "--yes")).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("the sender may still authorize the deposit for an order"),
   });
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 
-  world.map(user, NONCE, { id: agreed.terms.orderId, depositor: user });
+  world.setNonceMapping(user, NONCE, { id: agreed.terms.orderId, depositor: user });
   // The report reads the mapping before the watcher does.
   await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
   expect(await world.depositsAt(txHash)).toHaveLength(1);
@@ -909,12 +909,12 @@ test("a transfer whose mapping is set later is shown as waiting, counts as one d
 
 test("attributes a transfer with a late mapping even if every read of the chain fails", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const { user, orderId } = agreed.terms;
   transfer(agreed);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
-  world.map(user, NONCE, { id: orderId, depositor: user });
+  world.setNonceMapping(user, NONCE, { id: orderId, depositor: user });
   const connected = world.services.chains.nonEvm(world.origin.chain.id);
   if (connected === undefined) throw new Error("no connection for the origin chain");
   const fault = new RpcFault({ kind: "http", method: "txDetails", reason: "HTTP status 429: " });
@@ -972,10 +972,10 @@ test("raises one alarm while transfers wait to be read, and reports when they ar
 
 test("a transfer without a mapping for an hour is returned to its sender, once, and affects no order", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const { user, orderId } = agreed.terms;
   // The only mapping is for another nonce.
-  world.map(user, NONCE + 1n, { id: orderId, depositor: user });
+  world.setNonceMapping(user, NONCE + 1n, { id: orderId, depositor: user });
   const txHash = transfer(agreed);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
@@ -993,7 +993,7 @@ test("a transfer without a mapping for an hour is returned to its sender, once, 
   expect(back()[0]?.payment.id).toBeUndefined();
   expect(await world.depositsAt(txHash)).toMatchObject([{ disposition: "refund", refundState: "final" }]);
   // A mapping after the return has no effect.
-  world.map(user, NONCE, { id: orderId, depositor: user });
+  world.setNonceMapping(user, NONCE, { id: orderId, depositor: user });
   for (let more = 0; more < 4; more++) await world.round();
   expect(back()).toHaveLength(1);
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
@@ -1022,14 +1022,14 @@ test("does not return a stranger's dust, even if the payment costs nothing", asy
 
 test("dust that is never mapped delays no mapped transfer", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const { user, origin, orderId } = agreed.terms;
   for (let n = 0n; n < 210n; n++)
     world.origin.network.deposit({ from: anAccount(), currency: origin.currency, amount: 1n, nonce: n });
   transfer(agreed);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
-  world.map(user, NONCE, { id: orderId, depositor: user });
+  world.setNonceMapping(user, NONCE, { id: orderId, depositor: user });
   await world.services.uow.run((tx) =>
     tx.nonceMappings.store(
       {
@@ -1052,12 +1052,12 @@ test("dust that is never mapped delays no mapped transfer", async () => {
 
 test("ignores a mapping that was set too late, even if it exists when the transfer is first read", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const { user, orderId } = agreed.terms;
   transfer(agreed);
   world.origin.network.mineUntilFinal();
   world.clock.forward(HOUR_MS + 60_000);
-  world.map(user, NONCE, { id: orderId, depositor: user });
+  world.setNonceMapping(user, NONCE, { id: orderId, depositor: user });
   for (let more = 0; more < 8; more++) {
     await world.round();
     world.clock.forward(6_000);
@@ -1096,7 +1096,7 @@ test("one process at a time watches a non-EVM chain, and another takes over if t
   const second = watch();
   try {
     for (const end of [first, undefined]) {
-      const agreed = await world.agree();
+      const agreed = await world.storeRequest();
       world.pay(agreed);
       await until(async () => (await world.status(agreed.requestId)).final);
       expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
@@ -1110,7 +1110,7 @@ test("one process at a time watches a non-EVM chain, and another takes over if t
 
 test("jobs of non-EVM requests that the queue lost are queued again", async () => {
   await start();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   world.pay(agreed);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
@@ -1125,7 +1125,7 @@ test("does not pay a deposit of an archived request again when it is reported or
   await start();
   const folder = await mkdtemp(join(tmpdir(), "archive-"));
   try {
-    const agreed = await world.agree();
+    const agreed = await world.storeRequest();
     const txHash = world.pay(agreed);
     world.origin.network.mineUntilFinal();
     expect((await world.untilFinal(agreed.requestId)).status).toBe("success");

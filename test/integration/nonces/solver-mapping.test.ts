@@ -9,11 +9,7 @@ import { isMappedOnHub } from "../../../apps/api/src/payments/non-evm/solver-map
 import { redisAt } from "../../../apps/api/src/db/redis-endpoint.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
 import { testRedis } from "../../support/database.ts";
-import {
-  startNonEvmWorld,
-  type AgreedOnNonEvmChains,
-  type NonEvmWorld,
-} from "../../support/non-evm-world.ts";
+import { startNonEvmWorld, type NonEvmRequest, type NonEvmWorld } from "../../support/non-evm-world.ts";
 
 // A payment that cannot carry its order id is broadcast only after its mapping is where oracles look for it.
 
@@ -63,8 +59,8 @@ async function mappingRows(): Promise<MappingRow[]> {
   return (await world.pool.query<MappingRow>("select * from nonce_mappings order by key")).rows;
 }
 
-async function deposited(): Promise<AgreedOnNonEvmChains> {
-  const agreed = await world.agree();
+async function deposited(): Promise<NonEvmRequest> {
+  const agreed = await world.storeRequest();
   world.pay(agreed);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);

@@ -7,7 +7,7 @@ import { attemptOf, nonEvmAttemptOf, paymentOf } from "../../../apps/api/src/pay
 import { openNonEvmLane } from "../../../apps/api/src/payments/non-evm/open-lane.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
 import { testRedis } from "../../support/database.ts";
-import { lostFill } from "../../support/lost-payments.ts";
+import { aLostFill } from "../../support/lost-payments.ts";
 import { startNonEvmWorld } from "../../support/non-evm-world.ts";
 
 // Payments on non-EVM chains whose rows a failover lost, and that could not be restored to their requests.
@@ -40,7 +40,7 @@ async function aWorld(kind: "expiring" | "outputs") {
     connected,
     /** A fill that a failover lost and that was abandoned because its request had failed. */
     abandon: async () => {
-      const agreed = await lostFill(world, workerServices);
+      const agreed = await aLostFill(world, workerServices);
       const setState = async (state: string) =>
         await world.pool.query("update requests set state = $2 where request_id = $1", [
           agreed.requestId,
@@ -163,7 +163,7 @@ test("the operator is reminded of a lost payment that cannot be checked, for wha
 test("a lost payment whose rows were restored by hand is neither checked nor released", async () => {
   const { world, workerServices, through, connected } = await aWorld("expiring");
   const { chain, connection } = connected;
-  const agreed = await lostFill(world, workerServices, false);
+  const agreed = await aLostFill(world, workerServices, false);
   const slot = await workerServices.reads.slotOfLeg("fill", agreed.requestId);
   if (slot === undefined) throw new Error("the fill has no slot");
   // The note about its nonce stays when the rows are restored.

@@ -24,7 +24,7 @@ import { allOf } from "../../support/all-of.ts";
 import {
   HISTORY_START_MS,
   startHistoryWorld,
-  type Filled,
+  type FilledRequest,
   type HistoryWorld,
 } from "../../support/history-world.ts";
 
@@ -57,9 +57,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
   await world.stop();
 });
-async function ended(): Promise<Filled> {
-  const filled = await world.filled();
-  await world.happens(filled.terms, { kind: "fillFinal" });
+async function ended(): Promise<FilledRequest> {
+  const filled = await world.aFilledRequest();
+  await world.applyEvent(filled.terms, { kind: "fillFinal" });
   await settle(filled.terms.requestId);
   return filled;
 }
@@ -168,7 +168,7 @@ test("exports every payment with bounded memory, regardless of the size of its c
 });
 
 test("keeps an event that is written while its partition is replaced", async () => {
-  const open = await world.filled();
+  const open = await world.aFilledRequest();
   await ended();
   await makePartitionsAhead(world.pool, HISTORY_START_MS);
   let done = false;

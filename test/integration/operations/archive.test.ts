@@ -22,7 +22,7 @@ import { allOf } from "../../support/all-of.ts";
 import {
   HISTORY_START_MS,
   startHistoryWorld,
-  type Filled,
+  type FilledRequest,
   type HistoryWorld,
 } from "../../support/history-world.ts";
 
@@ -50,9 +50,9 @@ afterAll(async () => {
 });
 
 /** A request that was paid, whose fill is final and settled. */
-async function ended(): Promise<Filled> {
-  const filled = await world.filled();
-  await world.happens(filled.terms, { kind: "fillFinal" });
+async function ended(): Promise<FilledRequest> {
+  const filled = await world.aFilledRequest();
+  await world.applyEvent(filled.terms, { kind: "fillFinal" });
   await settle(filled.terms.requestId);
   return filled;
 }
@@ -181,7 +181,7 @@ async function archivedMonthsOf(requestId: RequestId): Promise<unknown[]> {
 
 test("a trace names every archived month with events, and no other", async () => {
   const afterNext = monthAfter(NEXT);
-  const [done, open] = [await ended(), await world.filled()];
+  const [done, open] = [await ended(), await world.aFilledRequest()];
   // This is long after the last change of the request, as when the hub settles it.
   await eventsOf(done.terms.requestId, startOfMonth(afterNext) + 1);
   await eventsOf(open.terms.requestId, startOfMonth(afterNext) + 2);
@@ -236,7 +236,7 @@ test("a trace names the month as soon as its events are removed, and also when l
 
 test("a list omits an archived request, even if it is requested by id or order", async () => {
   const { requestId, orderId } = (await ended()).terms;
-  const unpaid = await world.quoted();
+  const unpaid = await world.aQuotedRequest();
   const listed = async (field: "id" | "orderId", value: string): Promise<number> => {
     const page = await world.routes.listRequests(
       {
@@ -276,7 +276,7 @@ test("the archive leaves younger months and recently changed requests in the dat
   expect(await archive()).toHaveLength(1);
 });
 
-const opened: Readonly<Record<string, (filled: Filled) => Promise<unknown>>> = {
+const opened: Readonly<Record<string, (filled: FilledRequest) => Promise<unknown>>> = {
   "a payment under way": ({ terms }) =>
     world.pool.query("update slots set state = 'mined' where request_id = $1", [terms.requestId]),
   "a payment that settlement has not noted": ({ terms }) =>
@@ -336,9 +336,9 @@ test.each(Object.keys(opened))(
 );
 
 test("a request that ends later is moved by a later run, into files of its own", async () => {
-  const [open, done] = [await world.filled(), await ended()];
+  const [open, done] = [await world.aFilledRequest(), await ended()];
   expect((await archive()).map(({ part }) => part)).toEqual([1]);
-  await world.happens(open.terms, { kind: "fillFinal" });
+  await world.applyEvent(open.terms, { kind: "fillFinal" });
   await settle(open.terms.requestId);
   const all = await stored([open.terms.requestId]);
   expect((await archive()).map(({ part }) => part)).toEqual([2]);
@@ -440,7 +440,7 @@ test(
         "truncate requests, request_events, status_events, deposits, slots, attempts, settlements, archives, archive_requests, outbox cascade",
       );
       await rm(folder, { recursive: true, force: true });
-      const [open, ...done] = [await world.filled(), await ended(), await ended()];
+      const [open, ...done] = [await world.aFilledRequest(), await ended(), await ended()];
       const doneIds = done.map(({ terms }) => terms.requestId);
       const before = await stored(doneIds);
       const openBefore = await stored([open.terms.requestId]);

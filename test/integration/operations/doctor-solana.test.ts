@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { Finding } from "../../../apps/api/src/process/doctor/finding.ts";
-import { findings } from "../../support/run-doctor.ts";
+import { doctorFindings } from "../../support/run-doctor.ts";
 import { startSolanaFront, type SolanaFront } from "../../support/solana-front.ts";
 
 // `operator doctor` on a cluster whose depository program has one fault at a time.
@@ -85,7 +85,7 @@ async function examine(configured: Configured = {}): Promise<readonly Finding[]>
       : { depositoryRoles }),
   };
   await writeFile(join(folder, "chains.test.json"), JSON.stringify([entry]));
-  const all = await findings({
+  const all = await doctorFindings({
     ENVIRONMENT: "test",
     CONFIGS_DIR: folder,
     VAULT_SECRETS_DIR: "/nonexistent",

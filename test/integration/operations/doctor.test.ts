@@ -22,7 +22,7 @@ import { privateKeyToAddress } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
 import { createTestDatabase, testRedis, type TestDatabase } from "../../support/database.ts";
 import { startFaultyFronts } from "../../support/faulty-front.ts";
-import { doctor, findings } from "../../support/run-doctor.ts";
+import { runDoctorCommand, doctorFindings } from "../../support/run-doctor.ts";
 import { startTransactionPooler } from "../../support/transaction-pooler.ts";
 
 // `operator doctor` on real servers and nodes, to which the tests add faults.
@@ -127,7 +127,7 @@ async function onDatabase(statement: string): Promise<void> {
 
 test("finds no problem in a local system that is set up as documented", async () => {
   await onDatabase(`alter database "${new URL(database.url).pathname.slice(1)}" set synchronous_commit = on`);
-  const all = await findings(environment());
+  const all = await doctorFindings(environment());
   // The servers of these tests disable durability for speed, which doctor reports.
   const problems = all.filter(({ state, check }) => state === "problem" && check !== "postgres.durability");
   expect(problems).toEqual([]);
@@ -175,7 +175,7 @@ test("reports all faults of a broken instance in one run, without secrets", asyn
     ORACLE_SIGNERS: SIGNERS[0] ?? "",
     HUB_GENERIC_MAPPING_ADDRESS: `0x${"24".repeat(20)}`,
   };
-  const all = await findings(env);
+  const all = await doctorFindings(env);
   const problems = all
     .filter(({ state }) => state === "problem")
     .map(({ check, subject }) => `${check}: ${subject}`);
@@ -204,7 +204,7 @@ test("reports all faults of a broken instance in one run, without secrets", asyn
 
   expect(all.find(({ check }) => check === "hub.roles")?.state).toBe("ok");
 
-  const { code, out } = await doctor(env);
+  const { code, out } = await runDoctorCommand(env);
   expect(code).toBe(1);
   expect(out).toContain("maxmemory-policy is allkeys-lru");
   expect(out).toContain("redis-cli config set maxmemory-policy noeviction");
@@ -220,7 +220,7 @@ test("examines every endpoint of the hub and of a non-EVM chain, and names it wi
   const configs = await configsWithLists();
   const [wrongUrl = ""] = otherNetwork.urls;
   const { username, password } = new URL(bitcoin.rpcUrl);
-  const all = await findings({
+  const all = await doctorFindings({
     ...environment(),
     ...hubSettings(),
     CONFIGS_DIR: configs,
@@ -272,7 +272,7 @@ test("reports a pooler in transaction mode, and servers that are down", async ()
     LOCAL_BITCOIN_RPC_URL: CLOSED,
     LOCAL_BITCOIN_ESPLORA_URL: CLOSED,
   };
-  const behind = await findings({ ...environment(), ...closedServers, DATABASE_URL: pooler.url });
+  const behind = await doctorFindings({ ...environment(), ...closedServers, DATABASE_URL: pooler.url });
   await pooler.close();
   const found = behind.filter(({ state }) => state === "problem");
   expect(found.map(({ subject }) => subject)).toContain("local-bitcoin (127.0.0.1:9)");
@@ -283,14 +283,14 @@ test("reports a pooler in transaction mode, and servers that are down", async ()
 });
 
 test("refuses options that it does not know", async () => {
-  const { code, out } = await doctor({}, "--process", "oracle");
+  const { code, out } = await runDoctorCommand({}, "--process", "oracle");
   expect(code).toBe(2);
   expect(out).toContain("--process must be api or worker, got oracle");
-  expect((await doctor({}, "--fix")).code).toBe(2);
+  expect((await runDoctorCommand({}, "--fix")).code).toBe(2);
 });
 
 test("reports every missing setting of an empty environment and checks nothing else", async () => {
-  const all = await findings({ VAULT_SECRETS_DIR: "/nonexistent" });
+  const all = await doctorFindings({ VAULT_SECRETS_DIR: "/nonexistent" });
   const texts = all.map(({ found }) => found).join("\n");
   for (const name of ["DATABASE_URL", "REDIS_URL", "ENVIRONMENT"]) expect(texts).toContain(name);
   expect(all.filter(({ state }) => state === "skipped").map(({ check }) => check)).toEqual(

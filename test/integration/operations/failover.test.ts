@@ -13,8 +13,8 @@ import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
 import { testRedis } from "../../support/database.ts";
-import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
-import { withChain } from "../../support/other-chain.ts";
+import { startEngineWorld, type QuotedRequest, type EngineWorld } from "../../support/engine-world.ts";
+import { withChain } from "../../support/with-chain.ts";
 import { startPostgresPair, type PostgresPair } from "../../support/postgres-pair.ts";
 
 /**
@@ -55,8 +55,8 @@ async function startWorld(): Promise<{
 type JournalOf = (servers: ServerWatch) => ReturnType<typeof connectJournal>;
 
 /** Requests with deposits in a block of the origin chain that is not scanned yet. */
-async function deposited(world: EngineWorld): Promise<Agreed[]> {
-  const agreed: Agreed[] = [];
+async function deposited(world: EngineWorld): Promise<QuotedRequest[]> {
+  const agreed: QuotedRequest[] = [];
   for (let at = 0; at < REQUESTS; at++) {
     const request = await world.quote({ recipient: world.anAddress() });
     await world.pay(request);
@@ -86,7 +86,7 @@ async function failOver({ pool }: EngineWorld, pair: PostgresPair): Promise<void
 async function untilPaid(
   world: EngineWorld,
   workerServices: WorkerServices,
-  all: readonly Agreed[],
+  all: readonly QuotedRequest[],
 ): Promise<void> {
   for (let round = 0; round < 40; round++) {
     const isOpen = await Promise.all(

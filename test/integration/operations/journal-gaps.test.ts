@@ -8,14 +8,10 @@ import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
 import type { PaymentJournal } from "../../../apps/api/src/payments/payment-journal.port.ts";
 import { testRedis } from "../../support/database.ts";
-import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
-import { forgetPayments, lostFill, openAndRound } from "../../support/lost-payments.ts";
+import { startEngineWorld, type QuotedRequest, type EngineWorld } from "../../support/engine-world.ts";
+import { forgetPayments, aLostFill, reopenLanesAndRunRound } from "../../support/lost-payments.ts";
 import { loseRows } from "../../support/lost-rows.ts";
-import {
-  startNonEvmWorld,
-  type AgreedOnNonEvmChains,
-  type NonEvmWorld,
-} from "../../support/non-evm-world.ts";
+import { startNonEvmWorld, type NonEvmRequest, type NonEvmWorld } from "../../support/non-evm-world.ts";
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
@@ -49,14 +45,14 @@ async function aNonEvmWorld(): Promise<NonEvmWorld> {
 async function evmFillsWithGap(
   count: number,
   missing: number,
-): Promise<{ readonly world: EngineWorld; readonly paid: readonly Agreed[] }> {
+): Promise<{ readonly world: EngineWorld; readonly paid: readonly QuotedRequest[] }> {
   const world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
   opened.push(async () => await world.stop());
   const { destination, origin } = world;
   const journal = await aJournal();
   const workerServices = { ...world.services, journal };
   await openLane(workerServices, destination.connected);
-  const paid: Agreed[] = [];
+  const paid: QuotedRequest[] = [];
   for (let fill = 0; fill < count; fill++) {
     const agreed = await world.quote({ recipient: world.anAddress() });
     await world.pay(agreed);
@@ -82,19 +78,19 @@ test("holds a non-EVM lane whose journal does not reach back to its next nonce",
   const workerServices = { ...world.services, journal };
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
   const [unknown, known] = [
-    await lostFill(world, workerServices, false),
-    await lostFill(world, workerServices, false),
+    await aLostFill(world, workerServices, false),
+    await aLostFill(world, workerServices, false),
   ];
   await forgetPayments(world);
   const after = { ...workerServices, journal: without(journal, 0) };
-  for (let round = 0; round < 6; round++) await openAndRound(world, after);
+  for (let round = 0; round < 6; round++) await reopenLanesAndRunRound(world, after);
   for (const agreed of [unknown, known]) {
     expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
     expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   }
   expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("has the payment with nonce 0");
   // The complete journal restores both payments.
-  for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
+  for (let round = 0; round < 12; round++) await reopenLanesAndRunRound(world, workerServices);
   for (const { requestId } of [unknown, known])
     expect((await world.status(requestId)).status).toBe("success");
 });
@@ -110,12 +106,12 @@ test("holds a non-EVM lane whose journal lacks a payment between others", async 
   const journal = await aJournal();
   const workerServices = { ...world.services, journal };
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
-  const first = await lostFill(world, workerServices, false);
-  const unknown = await lostFill(world, workerServices, false);
-  const last = await lostFill(world, workerServices, false);
+  const first = await aLostFill(world, workerServices, false);
+  const unknown = await aLostFill(world, workerServices, false);
+  const last = await aLostFill(world, workerServices, false);
   await forgetPayments(world);
   const after = { ...workerServices, journal: without(journal, 1) };
-  for (let round = 0; round < 6; round++) await openAndRound(world, after);
+  for (let round = 0; round < 6; round++) await reopenLanesAndRunRound(world, after);
   for (const agreed of [first, unknown, last])
     expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   for (const { requestId } of [unknown, last])
@@ -125,7 +121,7 @@ test("holds a non-EVM lane whose journal lacks a payment between others", async 
     /has the payment with nonce 1: .* set `next_nonce` of the lane to 2 /,
   );
   // The complete journal restores all payments.
-  for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
+  for (let round = 0; round < 12; round++) await reopenLanesAndRunRound(world, workerServices);
   for (const agreed of [first, unknown, last]) {
     expect((await world.status(agreed.requestId)).status).toBe("success");
     expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
@@ -143,7 +139,7 @@ test("enters payments again that Redis has lost, so that a later failover of Pos
   const world = await aNonEvmWorld();
   const before = { ...world.services, journal: await aJournal() };
   for (const connected of before.chains.nonEvmChains) await openNonEvmLane(before, connected);
-  const agreed = await lostFill(world, before, false);
+  const agreed = await aLostFill(world, before, false);
   const journal = await aJournal();
   const workerServices = { ...world.services, journal };
   // The first round starts the new journal.
@@ -151,7 +147,7 @@ test("enters payments again that Redis has lost, so that a later failover of Pos
     for (const connected of workerServices.chains.nonEvmChains)
       await openNonEvmLane(workerServices, connected);
   await forgetPayments(world);
-  for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
+  for (let round = 0; round < 12; round++) await reopenLanesAndRunRound(world, workerServices);
   expect(world.events.of("payment_restored")).toHaveLength(1);
   expect((await world.status(agreed.requestId)).status).toBe("success");
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
@@ -192,10 +188,10 @@ async function loseFill({ pool }: NonEvmWorld, slot: Slot): Promise<void> {
 async function reserveWithoutRedis(
   world: NonEvmWorld,
   workerServices: Awaited<ReturnType<typeof openLanes>>,
-): Promise<AgreedOnNonEvmChains> {
+): Promise<NonEvmRequest> {
   const enter = async () => await Promise.reject(new Error("Redis is down"));
   const withoutRedis = { ...workerServices, journal: { ...workerServices.journal, enter } };
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   world.pay(agreed);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin, withoutRedis);
@@ -206,19 +202,16 @@ async function reserveWithoutRedis(
 async function expectPaidOnce(
   world: NonEvmWorld,
   workerServices: NonEvmWorld["services"],
-  agreed: AgreedOnNonEvmChains,
+  agreed: NonEvmRequest,
 ): Promise<void> {
-  for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
+  for (let round = 0; round < 12; round++) await reopenLanesAndRunRound(world, workerServices);
   expect(world.events.of("lane_held")).toEqual([]);
   expect((await world.status(agreed.requestId)).status).toBe("success");
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 }
 
 /** Restores the state of the database before these payments, newest first. The server stays the same. */
-async function restoreOlderDatabase(
-  world: NonEvmWorld,
-  ...paid: readonly AgreedOnNonEvmChains[]
-): Promise<void> {
+async function restoreOlderDatabase(world: NonEvmWorld, ...paid: readonly NonEvmRequest[]): Promise<void> {
   for (const { requestId } of paid) {
     await loseFill(world, await slotOfFill(world, requestId));
   }
@@ -230,13 +223,10 @@ async function openLanes({ services }: Pick<NonEvmWorld, "services">, journal: P
   return workerServices;
 }
 
-async function paidFill(
-  world: NonEvmWorld,
-  workerServices: NonEvmWorld["services"],
-): Promise<AgreedOnNonEvmChains> {
-  const agreed = await world.agree();
+async function paidFill(world: NonEvmWorld, workerServices: NonEvmWorld["services"]): Promise<NonEvmRequest> {
+  const agreed = await world.storeRequest();
   world.pay(agreed);
-  for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
+  for (let round = 0; round < 12; round++) await reopenLanesAndRunRound(world, workerServices);
   expect((await workerServices.reads.slotOfLeg("fill", agreed.requestId))?.state).toBe("final");
   return agreed;
 }
@@ -257,7 +247,7 @@ test("pays nothing again if Redis lost payments that became final, and then an o
   await openLanes(world, journal);
   expect(await journal.mark(...lane)).toBe(3);
   await restoreOlderDatabase(world, third, second);
-  for (let round = 0; round < 6; round++) await openAndRound(world, workerServices);
+  for (let round = 0; round < 6; round++) await reopenLanesAndRunRound(world, workerServices);
   for (const agreed of [known, second, third])
     expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   for (const agreed of [second, third]) expect(world.paymentsOf(agreed, world.origin)).toEqual([]);

@@ -15,7 +15,7 @@ import {
 } from "../../../apps/api/src/payments/payment-journal.port.ts";
 import { testRedis } from "../../support/database.ts";
 import { startEngineWorld } from "../../support/engine-world.ts";
-import { forgetPayments, lostFill, openAndRound } from "../../support/lost-payments.ts";
+import { forgetPayments, aLostFill, reopenLanesAndRunRound } from "../../support/lost-payments.ts";
 import { startNonEvmWorld } from "../../support/non-evm-world.ts";
 
 const opened: (() => unknown)[] = [];
@@ -178,17 +178,17 @@ test.each(["expiring", "outputs"] as const)(
     const workerServices = { ...world.services, journal: await aJournal() };
     for (const connected of workerServices.chains.nonEvmChains)
       await openNonEvmLane(workerServices, connected);
-    const agreed = await lostFill(world, workerServices);
+    const agreed = await aLostFill(world, workerServices);
     // Until then, no job may pay on this lane.
     await world.round(workerServices);
-    for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
+    for (let round = 0; round < 12; round++) await reopenLanesAndRunRound(world, workerServices);
     expect((await world.status(agreed.requestId)).status).toBe("success");
     expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
     expect(world.paymentsOf(agreed, world.origin)).toEqual([]);
     expect(world.events.of("payment_restored")).toHaveLength(1);
-    const next = await world.agree();
+    const next = await world.storeRequest();
     world.pay(next);
-    for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
+    for (let round = 0; round < 12; round++) await reopenLanesAndRunRound(world, workerServices);
     expect((await world.status(next.requestId)).status).toBe("success");
   },
 );
@@ -221,15 +221,15 @@ test.each<readonly [string, (entry: JournalEntry) => JournalEntry]>([
   const journal = await aJournal();
   const workerServices = { ...world.services, journal };
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
-  const agreed = await lostFill(world, workerServices);
+  const agreed = await aLostFill(world, workerServices);
   const entries: PaymentJournal["entries"] = async (...args) => (await journal.entries(...args)).map(forge);
   const forged = { ...workerServices, journal: { ...journal, entries } };
-  for (let round = 0; round < 4; round++) await openAndRound(world, forged);
+  for (let round = 0; round < 4; round++) await reopenLanesAndRunRound(world, forged);
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
   expect(await workerServices.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
   expect(world.events.of("payment_restored")).toEqual([]);
   expect(world.events.of("journal_entry_refused").length).toBeGreaterThan(0);
-  for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
+  for (let round = 0; round < 12; round++) await reopenLanesAndRunRound(world, workerServices);
   expect((await world.status(agreed.requestId)).status).toBe("success");
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
@@ -239,21 +239,21 @@ test("holds a non-EVM lane after a failover that also lost the journal, until th
   opened.push(async () => await world.stop());
   const before = { ...world.services, journal: await aJournal() };
   for (const connected of before.chains.nonEvmChains) await openNonEvmLane(before, connected);
-  const first = await world.agree();
+  const first = await world.storeRequest();
   world.pay(first);
-  for (let round = 0; round < 6; round++) await openAndRound(world, before);
-  const agreed = await lostFill(world, before);
+  for (let round = 0; round < 6; round++) await reopenLanesAndRunRound(world, before);
+  const agreed = await aLostFill(world, before);
   const workerServices = { ...world.services, journal: await aJournal() };
-  for (let round = 0; round < 20; round++) await openAndRound(world, workerServices);
+  for (let round = 0; round < 20; round++) await reopenLanesAndRunRound(world, workerServices);
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   expect(world.paymentsOf(agreed, world.origin)).toEqual([]);
   expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("Redis has lost the journal");
   await world.pool.query("update lanes set server = null");
-  const next = await world.agree();
+  const next = await world.storeRequest();
   world.pay(next);
   await world.pool.query("update requests set state = 'failed' where request_id = $1", [agreed.requestId]);
-  for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
+  for (let round = 0; round < 12; round++) await reopenLanesAndRunRound(world, workerServices);
   expect((await world.status(next.requestId)).status).toBe("success");
 });
 
@@ -262,7 +262,7 @@ test("waits for the request of a lost payment, counted from the failover, regard
   opened.push(async () => await world.stop());
   const workerServices = { ...world.services, journal: await aJournal() };
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
-  const { requestId } = await lostFill(world, workerServices);
+  const { requestId } = await aLostFill(world, workerServices);
   const become = async (state: string) =>
     await world.pool.query("update requests set state = $2 where request_id = $1", [requestId, state]);
   await become("depositing");
@@ -270,7 +270,7 @@ test("waits for the request of a lost payment, counted from the failover, regard
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
   expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("will be restored once request");
   await become("fillable");
-  for (let round = 0; round < 6; round++) await openAndRound(world, workerServices);
+  for (let round = 0; round < 6; round++) await reopenLanesAndRunRound(world, workerServices);
   expect(world.events.of("payment_unrecorded")).toEqual([]);
   expect((await world.status(requestId)).status).toBe("success");
 });
@@ -324,7 +324,7 @@ test("restores lost bytes of a canceled payment, and counts a restored payment a
   const spendingLimits = [{ ...limit, dayUsd: 10n ** 30n }];
   const workerServices = { ...world.services, journal: await aJournal(), spendingLimits };
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
-  const { requestId } = await lostFill(world, workerServices);
+  const { requestId } = await aLostFill(world, workerServices);
   await world.pool.query("truncate spent_slots, spent_days");
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
   const restored = await workerServices.reads.slotOfLeg("fill", requestId);
@@ -371,7 +371,7 @@ test("pays a request again once its abandoned payment is dead on the chain", asy
   const { network, chain } = world.destination;
   const workerServices = { ...world.services, journal: await aJournal() };
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
-  const agreed = await lostFill(world, workerServices);
+  const agreed = await aLostFill(world, workerServices);
   const become = async (state: string) =>
     await world.pool.query("update requests set state = $2 where request_id = $1", [agreed.requestId, state]);
   // The payment can no longer be restored, and no node has it.
@@ -380,11 +380,11 @@ test("pays a request again once its abandoned payment is dead on the chain", asy
   for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
   expect(world.events.of("payment_unrecorded")).toHaveLength(1);
   await become("fillable");
-  for (let round = 0; round < 2; round++) await openAndRound(world, workerServices);
+  for (let round = 0; round < 2; round++) await reopenLanesAndRunRound(world, workerServices);
   expect(world.paymentsOf(agreed, world.destination)).toEqual([]);
   expect(world.events.of("lost_payment_dead")).toEqual([]);
   network.mine(200);
-  for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
+  for (let round = 0; round < 12; round++) await reopenLanesAndRunRound(world, workerServices);
   expect(world.events.of("lost_payment_dead").map(({ facts }) => facts["chain"])).toEqual([chain.name]);
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   expect((await world.status(agreed.requestId)).status).toBe("success");

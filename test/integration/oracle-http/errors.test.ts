@@ -251,7 +251,7 @@ test("frees a caller's slot only when the work ends, even after the deadline or 
 test("nothing is signed after the deadline of a request has passed", async () => {
   // The deadline suffices for the signatures even on a busy machine.
   const world = await aWorld({ localDeadlineMs: 1_000 });
-  world.origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
+  world.origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }]);
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   world.origin.trouble = async () => await held;
@@ -490,7 +490,7 @@ test("identical concurrent requests share one read of the chain, and later reque
   let release: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => (release = resolve));
   world.origin.trouble = async () => await gate;
-  world.origin.deposited(DEPOSIT_TX, [{}]);
+  world.origin.addDeposits(DEPOSIT_TX, [{}]);
   const all = Array.from({ length: 8 }, async () => await world.post("depository-deposits", deposit));
   await expect.poll(() => world.origin.readCount).toBe(1);
   await new Promise((resolve) => setTimeout(resolve, 100));

@@ -38,7 +38,7 @@ test("when the caller hangs up, the oracle cancels its calls to peers", async ()
   const signers = new Set([signer.address, oracleSigner(1).address]);
   const world = await startWorld({ signer, signers, threshold: 2, peers: [peer.url] });
   toClose.push(async () => await world.close());
-  world.origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
+  world.origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }]);
 
   const caller = new AbortController();
   const response = fetch(`${world.url}/attestations/depository-deposits/v1`, {
@@ -64,7 +64,7 @@ test("callers with the same concurrent request share one call to a peer, which i
   const signers = new Set([signer.address, oracleSigner(1).address]);
   const world = await startWorld({ signer, signers, threshold: 2, peers: [peer.url] });
   toClose.push(async () => await world.close());
-  for (const place of [DEPOSIT_TX, word("d2")]) world.origin.deposited(place, [{ depositId: word("0a") }]);
+  for (const place of [DEPOSIT_TX, word("d2")]) world.origin.addDeposits(place, [{ depositId: word("0a") }]);
 
   const ask = (transactionId: string) => {
     const caller = new AbortController();

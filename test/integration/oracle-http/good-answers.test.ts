@@ -46,7 +46,7 @@ afterEach(() => world.close());
 const chain = { name: "origin", vmType: "ethereum-vm" } as const;
 
 test("mints, in chain order, each deposit to its order's account, or to its depositor if it has no id", async () => {
-  world.origin.deposited(DEPOSIT_TX, [
+  world.origin.addDeposits(DEPOSIT_TX, [
     { depositId: word("0a"), amount: 5n },
     { index: "7", amount: 6n },
   ]);
@@ -105,7 +105,7 @@ test("mints, in chain order, each deposit to its order's account, or to its depo
 });
 
 test("returns an empty, unsigned list for a transaction without deposits", async () => {
-  world.origin.deposited(DEPOSIT_TX, []);
+  world.origin.addDeposits(DEPOSIT_TX, []);
   const { status, body } = await world.post("depository-deposits", {
     chainId: "origin",
     transactionId: DEPOSIT_TX,

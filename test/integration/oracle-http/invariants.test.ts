@@ -89,7 +89,7 @@ test("(a) (d) (f): no set of requests, in any format, mints more than was deposi
     fc.asyncProperty(fc.tuple(deposits, deposits, deposits), requests, async (held, wanted) => {
       const received = new Map<bigint, bigint>();
       for (const [n, list] of held.entries()) {
-        world.origin.deposited(word(byte(n + 1)), list);
+        world.origin.addDeposits(word(byte(n + 1)), list);
         for (const { currency, amount } of list) {
           const tokenId = hubTokenId({ name: "origin", vmType: "ethereum-vm" }, currency);
           received.set(tokenId, (received.get(tokenId) ?? 0n) + amount);
@@ -146,7 +146,7 @@ test("(b): an attested fill was paid to the last unit, with each transfer counte
         }));
       });
       const request = await aFill(world, order);
-      world.destination.paid(FILL_TX, made);
+      world.destination.addPayment(FILL_TX, made);
       const total = (
         list: readonly (readonly [string, string, bigint])[],
         to: string,
@@ -174,11 +174,11 @@ test("(b): a payment settles its order once, however often and with whatever dep
   await fc.assert(
     fc.asyncProperty(claims, async (claimed) => {
       const { refunds: _, ...base } = await aRefund(world, order);
-      world.origin.paid(FILL_TX, [[account("a1"), USDC, 1_000n]]);
+      world.origin.addPayment(FILL_TX, [[account("a1"), USDC, 1_000n]]);
       const keys = new Set<string>();
       for (const [asRefund, deposit] of claimed) {
         const transactionId = word(byte(0x40 + deposit));
-        world.origin.deposited(transactionId, [{ depositId: orderIdFor(order) }]);
+        world.origin.addDeposits(transactionId, [{ depositId: orderIdFor(order) }]);
         const inputs = [{ transactionId, onchainId: onchainId("origin", transactionId, "0"), inputIndex: 0 }];
         const answer = asRefund
           ? await world.post("solver-refunds", {

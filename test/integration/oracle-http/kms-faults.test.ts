@@ -37,7 +37,7 @@ afterEach(async () => {
 async function aWorld(options: WorldOptions = {}): Promise<World> {
   const world = await startWorld({ signer, ...options });
   worlds.push(world);
-  world.origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }, { index: "7" }]);
+  world.origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }, { index: "7" }]);
   return world;
 }
 
@@ -129,7 +129,7 @@ test("when the key service is down, signing requests get 503 and others are answ
   await kms.stop();
   mustBeUnavailable(await ask(world));
   expect((await world.get("/chains/v1")).status).toBe(200);
-  world.origin.deposited(DEPOSIT_TX, []);
+  world.origin.addDeposits(DEPOSIT_TX, []);
   expect((await ask(world)).status).toBe(200);
 });
 

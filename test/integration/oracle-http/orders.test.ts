@@ -13,7 +13,7 @@ import {
   orderIdFor,
   RECIPIENT,
   REFUND_TX,
-  signedBy,
+  signOrder,
   solver,
   startWorld,
   USDC,
@@ -90,7 +90,7 @@ test.each<[string, (order: EditableOrder) => void, string, string]>([
   // The solver signs the edited order if it can be hashed. Otherwise the oracle does not check the signature.
   const order = anOrder(edit);
   const hashable = !code.startsWith("not") && !field.includes("recipient") ? order : anOrder();
-  const request = { ...(await aFill(world)), order, orderSignature: await signedBy(solver, hashable) };
+  const request = { ...(await aFill(world)), order, orderSignature: await signOrder(solver, hashable) };
   const before = world.origin.readCount;
   expect(face(await world.post("solver-fills", request))).toEqual([400, code, field]);
   expect(world.origin.readCount).toBe(before);
@@ -130,13 +130,13 @@ function withValue(json: unknown, [key, ...rest]: readonly (string | number)[], 
 
 test("requires a canonical signature by the solver over this order", async () => {
   const order = anOrder();
-  const stranger = await signedBy(rawKeySigner(word("55")), order);
+  const stranger = await signOrder(rawKeySigner(word("55")), order);
   expect(face(await fillOf(undefined, (r) => (r.orderSignature = stranger)))).toEqual([
     400,
     "rejected",
     "orderSignature",
   ]);
-  const other = await signedBy(
+  const other = await signOrder(
     solver,
     anOrder((o) => (o.salt = word("08"))),
   );
@@ -144,7 +144,7 @@ test("requires a canonical signature by the solver over this order", async () =>
 
   // The same signature with s in the upper half: mathematically valid, but with different bytes.
   const n = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-  const good = await signedBy(solver, order);
+  const good = await signOrder(solver, order);
   const s = (n - BigInt(`0x${good.slice(66, 130)}`)).toString(16).padStart(64, "0");
   const v = good.endsWith("1b") ? "1c" : "1b";
   const highS = `${good.slice(0, 66)}${s}${v}` as const;
@@ -201,7 +201,7 @@ test("on-chain ids that differ only in case are the same deposit", async () => {
 test("a deposit pays an input only with that order's id, in that currency, on that chain", async () => {
   const request = await aFill(world);
   const depositId = orderIdFor(request.order);
-  const deposited = (deposit: object) => world.origin.deposited(DEPOSIT_TX, [{ depositId, ...deposit }]);
+  const deposited = (deposit: object) => world.origin.addDeposits(DEPOSIT_TX, [{ depositId, ...deposit }]);
 
   deposited({ depositId: word("44") });
   expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
@@ -218,7 +218,7 @@ test("a deposit pays an input only with that order's id, in that currency, on th
 test("deposits of two currencies with one id stay separate: each input names the one in its own currency", async () => {
   const request = await aFill(world);
   const depositId = orderIdFor(request.order);
-  world.origin.deposited(DEPOSIT_TX, [
+  world.origin.addDeposits(DEPOSIT_TX, [
     { depositId, currency: NATIVE, amount: 10n ** 18n, depositor: account("a9") },
     { depositId, amount: 1_600n },
   ]);
@@ -241,7 +241,7 @@ test("the difference between input and deposit is exact, and is truncated toward
   const request = await aFill(byDeposits, order);
   const depositId = orderIdFor(order);
   const difference = async (first: bigint, second: bigint) => {
-    byDeposits.origin.deposited(DEPOSIT_TX, [
+    byDeposits.origin.addDeposits(DEPOSIT_TX, [
       { depositId, amount: first },
       { depositId, amount: second },
     ]);
@@ -252,7 +252,7 @@ test("the difference between input and deposit is exact, and is truncated toward
   expect(await difference(1n, 0n)).toBe("-333333333333333333");
   expect(await difference(1n, 2n ** 190n + 1n)).toBe(((2n ** 190n * 10n ** 18n) / 3n).toString());
   // The value exceeds the range of the message's field.
-  byDeposits.origin.deposited(DEPOSIT_TX, [
+  byDeposits.origin.addDeposits(DEPOSIT_TX, [
     { depositId, amount: 2n ** 250n },
     { depositId, amount: 1n },
   ]);
@@ -265,9 +265,9 @@ test("requires the sum of the payments to one recipient in one currency, so that
     o.output.payments.push({ ...(o.output.payments[0] ?? never()), minimumAmount: "10" });
   });
   const request = await aFill(world, twice);
-  world.destination.paid(FILL_TX, [[RECIPIENT, USDC, 999n]]);
+  world.destination.addPayment(FILL_TX, [[RECIPIENT, USDC, 999n]]);
   expect(face(await world.post("solver-fills", request))).toEqual([400, "rejected", "fill.transactionId"]);
-  world.destination.paid(FILL_TX, [[RECIPIENT, USDC, 1_000n]]);
+  world.destination.addPayment(FILL_TX, [[RECIPIENT, USDC, 1_000n]]);
   expect((await world.post("solver-fills", request)).status).toBe(200);
 });
 
@@ -281,14 +281,14 @@ test("recipients that differ only in case are one recipient", async () => {
     ];
   });
   const request = await aFill(world, twice);
-  world.destination.paid(FILL_TX, [[recipient.toLowerCase(), USDC, 990n]]);
+  world.destination.addPayment(FILL_TX, [[recipient.toLowerCase(), USDC, 990n]]);
   expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
 });
 
 test("requires a fill to pay enough, in the right currency, to the right recipient, in time, and after its deposit", async () => {
   const request = await aFill(world);
   const filled = async (to: string, currency: string, amount: bigint, at = 2_000n) => {
-    world.destination.paid(FILL_TX, [[to, currency, amount]], at);
+    world.destination.addPayment(FILL_TX, [[to, currency, amount]], at);
     const { status, body } = await world.post("solver-fills", request);
     return status === 200 ? "ok" : body.code;
   };
@@ -305,9 +305,9 @@ test("requires a fill to pay enough, in the right currency, to the right recipie
 test("on one chain, refuses a fill that is older than its deposit", async () => {
   const order = anOrder((o) => (o.output.chainId = "origin"));
   const request = await aFill(world, order);
-  world.origin.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 999n);
+  world.origin.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], 999n);
   expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
-  world.origin.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 1_000n);
+  world.origin.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], 1_000n);
   expect((await world.post("solver-fills", request)).status).toBe(200);
 });
 
@@ -316,12 +316,12 @@ test("a fill may be older than its deposit by the network's lead, on another cha
   const order = anOrder();
   const request = await aFill(lending, order);
   const deposited = (timestamp: bigint) =>
-    lending.origin.deposited(DEPOSIT_TX, [{ depositId: orderIdFor(order) }], timestamp);
+    lending.origin.addDeposits(DEPOSIT_TX, [{ depositId: orderIdFor(order) }], timestamp);
   const answer = async (): Promise<string | undefined> => {
     const { status, body } = await lending.post("solver-fills", request);
     return status === 200 ? "ok" : body.code;
   };
-  lending.destination.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 2_000n);
+  lending.destination.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], 2_000n);
   deposited(2_600n);
   expect(await answer()).toBe("ok");
   deposited(2_601n);
@@ -330,11 +330,11 @@ test("a fill may be older than its deposit by the network's lead, on another cha
   const near = anOrder((o) => (o.output.chainId = "origin"));
   const nearRequest = await aFill(lending, near);
   const nearAnswer = async (paidAt: bigint): Promise<string | undefined> => {
-    lending.origin.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], paidAt);
+    lending.origin.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], paidAt);
     const { status, body } = await lending.post("solver-fills", nearRequest);
     return status === 200 ? "ok" : body.code;
   };
-  lending.origin.deposited(DEPOSIT_TX, [{ depositId: orderIdFor(near) }], 2_540n);
+  lending.origin.addDeposits(DEPOSIT_TX, [{ depositId: orderIdFor(near) }], 2_540n);
   expect(await nearAnswer(2_000n), "one chain has one clock").toBe("ok");
   expect(await nearAnswer(1_999n)).toBe("rejected");
   await lending.close();
@@ -343,7 +343,7 @@ test("a fill may be older than its deposit by the network's lead, on another cha
 test("a lead does not extend the deadline: a fill after the deadline is late even if its deposit was early", async () => {
   const lending = await startWorld({ hub: { fillLeadSeconds: 600 } });
   const request = await aFill(lending);
-  lending.destination.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 5_001n);
+  lending.destination.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], 5_001n);
   expect(face(await lending.post("solver-fills", request))[1]).toBe("rejected");
   await lending.close();
 });
@@ -352,7 +352,7 @@ test("one payment settles an order once, because claims with other deposits, rep
   const request = await aFill(world);
   const orderId = orderIdFor(request.order);
   const first = (await world.post("solver-fills", request)).body.execution.idempotencyKey;
-  world.origin.deposited(word("12"), [{ depositId: orderId }]);
+  world.origin.addDeposits(word("12"), [{ depositId: orderId }]);
   request.inputs = [
     { transactionId: word("12"), onchainId: onchainId("origin", word("12"), "0"), inputIndex: 0 },
   ];
@@ -371,7 +371,7 @@ test("one payment settles an order once, because claims with other deposits, rep
     o.output.payments.forEach((p) => (p.recipient = USER));
   });
   const { refunds: _, ...both } = { ...(await aRefund(world, sameChain)) };
-  world.origin.paid(REFUND_TX, [[USER, USDC, 990n]]);
+  world.origin.addPayment(REFUND_TX, [[USER, USDC, 990n]]);
   const asFill = await world.post("solver-fills", { ...both, fill: { transactionId: REFUND_TX } });
   const asRefund = await world.post("solver-refunds", {
     ...both,
@@ -384,7 +384,7 @@ test("dust with an order's id cannot use up the key of the payment for the real 
   const request = await aFill(world);
   const depositId = orderIdFor(request.order);
   const settled = async (route: "solver-fills" | "solver-refunds", body: object, deposit: bigint) => {
-    world.origin.deposited(DEPOSIT_TX, [{ depositId, amount: deposit }]);
+    world.origin.addDeposits(DEPOSIT_TX, [{ depositId, amount: deposit }]);
     return face(await world.post(route, body)).slice(0, 2);
   };
   expect(await settled("solver-fills", request, 1n)).toEqual([400, "rejected"]);
@@ -392,7 +392,7 @@ test("dust with an order's id cannot use up the key of the payment for the real 
   expect(await settled("solver-fills", request, 1_000n)).toEqual([200, undefined]);
 
   const refund = await aRefund(world);
-  world.origin.paid(REFUND_TX, [[USER, USDC, 980n]]);
+  world.origin.addPayment(REFUND_TX, [[USER, USDC, 980n]]);
   expect(await settled("solver-refunds", refund, 1n)).toEqual([400, "rejected"]);
   expect(await settled("solver-refunds", refund, 979n)).toEqual([400, "rejected"]);
   expect(await settled("solver-refunds", refund, 980n)).toEqual([200, undefined]);
@@ -405,7 +405,7 @@ function withDeposits<Request extends { inputs: { inputIndex: number }[] }>(
   depositId: Hex32,
 ): Request {
   const transactionId = word("12");
-  world.origin.deposited(
+  world.origin.addDeposits(
     transactionId,
     deposits.map((deposit) => ({ depositId, ...deposit })),
     1_500n,
@@ -451,8 +451,8 @@ test("dust in an input cannot use up the key of a refund, because payments to se
     const request = await aRefund(world, order);
     if (inTwo) {
       request.refunds.forEach((refund, i) => (refund.transactionId = i === 0 ? REFUND_TX : word("34")));
-      world.origin.paid(REFUND_TX, [[USER, USDC, 980n]]);
-      world.origin.paid(word("34"), [[RECIPIENT, USDC, 980n]]);
+      world.origin.addPayment(REFUND_TX, [[USER, USDC, 980n]]);
+      world.origin.addPayment(word("34"), [[RECIPIENT, USDC, 980n]]);
     }
     const settled = async (dust: bigint) =>
       face(
@@ -512,8 +512,8 @@ test("a refund in another currency settles only a complete deposit", async () =>
   const request = await aRefund(world, inNative);
   const depositId = orderIdFor(inNative);
   const settled = async (deposit: bigint) => {
-    world.origin.deposited(DEPOSIT_TX, [{ depositId, amount: deposit }]);
-    world.origin.paid(REFUND_TX, [[USER, NATIVE, 980n]]);
+    world.origin.addDeposits(DEPOSIT_TX, [{ depositId, amount: deposit }]);
+    world.origin.addPayment(REFUND_TX, [[USER, NATIVE, 980n]]);
     return (await world.post("solver-refunds", request)).status;
   };
   expect(await settled(999n)).toBe(400);
@@ -540,7 +540,7 @@ test("requires a refund to pay the option's recipient enough and in time, or the
   );
   const request = await aRefund(world, toDepositor);
   const refunded = async (to: string, amount: bigint, at = 2_000n) => {
-    world.origin.paid(REFUND_TX, [[to, USDC, amount]], at);
+    world.origin.addPayment(REFUND_TX, [[to, USDC, amount]], at);
     const { status, body } = await world.post("solver-refunds", request);
     return status === 200 ? "ok" : body.code;
   };
@@ -556,8 +556,8 @@ test("the required refund is proportional to the deposit", async () => {
   const request = await aRefund(world);
   const depositId = orderIdFor(request.order);
   const refunded = async (deposit: bigint, amount: bigint) => {
-    world.origin.deposited(DEPOSIT_TX, [{ depositId, amount: deposit }]);
-    world.origin.paid(REFUND_TX, [[USER, USDC, amount]]);
+    world.origin.addDeposits(DEPOSIT_TX, [{ depositId, amount: deposit }]);
+    world.origin.addPayment(REFUND_TX, [[USER, USDC, amount]]);
     return (await world.post("solver-refunds", request)).status;
   };
   expect(await refunded(2_000n, 1_959n)).toBe(400);
@@ -592,9 +592,9 @@ test("a refund claim must refund every input exactly once", async () => {
 test("requires one transaction that refunds two inputs to pay the sum of both", async () => {
   const order = anOrder(secondInput);
   const request = await aRefund(world, order);
-  world.origin.paid(REFUND_TX, [[USER, USDC, 1_959n]]);
+  world.origin.addPayment(REFUND_TX, [[USER, USDC, 1_959n]]);
   expect(face(await world.post("solver-refunds", request))[1]).toBe("rejected");
-  world.origin.paid(REFUND_TX, [[USER, USDC, 1_960n]]);
+  world.origin.addPayment(REFUND_TX, [[USER, USDC, 1_960n]]);
   expect((await world.post("solver-refunds", request)).status).toBe(200);
 });
 
@@ -602,9 +602,9 @@ test("two transactions may refund two inputs, each in full", async () => {
   const order = anOrder(secondInput);
   const request = await aRefund(world, order);
   request.refunds.forEach((refund, i) => (refund.transactionId = i === 0 ? REFUND_TX : word("34")));
-  world.origin.paid(REFUND_TX, [[USER, USDC, 980n]]);
+  world.origin.addPayment(REFUND_TX, [[USER, USDC, 980n]]);
   expect(face(await world.post("solver-refunds", request))[1]).toBe("not_found");
-  world.origin.paid(word("34"), [[USER, USDC, 980n]]);
+  world.origin.addPayment(word("34"), [[USER, USDC, 980n]]);
   expect((await world.post("solver-refunds", request)).status).toBe(200);
 });
 
@@ -615,7 +615,7 @@ test("does not attest a refund of several inputs that could be mistaken for the 
     o.output.payments.forEach((p) => (p.recipient = USER));
   });
   const request = await aRefund(world, order);
-  world.origin.paid(REFUND_TX, [[USER, USDC, 5_000n]]);
+  world.origin.addPayment(REFUND_TX, [[USER, USDC, 5_000n]]);
   expect(face(await world.post("solver-refunds", request))).toEqual([400, "rejected", "refunds"]);
 });
 
@@ -625,7 +625,7 @@ test("refunds of one transaction that name different fill contracts cannot be di
     o.inputs.forEach((input, i) => input.refunds.forEach((r) => (r.extraData = i === 0 ? "0x" : word("01"))));
   });
   const request = await aRefund(world, order);
-  world.origin.paid(REFUND_TX, [[USER, USDC, 5_000n]]);
+  world.origin.addPayment(REFUND_TX, [[USER, USDC, 5_000n]]);
   expect(face(await world.post("solver-refunds", request))[1]).toBe("rejected");
 });
 

@@ -94,7 +94,7 @@ const ordered = { ...withdrawalFields, settlementChainId: "hub", expectedAmount:
 
 const cases = {
   "depository-deposits": async (honest: World) => {
-    honest.origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }, {}]);
+    honest.origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }, {}]);
     return { chainId: "origin", transactionId: DEPOSIT_TX };
   },
   "solver-fills": async (honest: World) => await aFill(honest),
@@ -327,7 +327,7 @@ test("two slightly different concurrent requests each get their own answer", asy
     await statuses("withdrawal-initiated", ordered, { ...ordered, expectedAmount: "51" }, ordered),
   ).toEqual([200, 400, 200]);
 
-  world.origin.deposited(DEPOSIT_TX, [{}]);
+  world.origin.addDeposits(DEPOSIT_TX, [{}]);
   const deposit = { chainId: "origin", transactionId: DEPOSIT_TX };
   expect(
     await statuses(
@@ -375,7 +375,7 @@ test("concurrent withdrawal initiations by the same owner get separate answers",
 test("returns the peers' quorum, without its own signature, when the peers disagree with it", async () => {
   const seen = (amount: bigint, delayMs: number): FakeChain => {
     const origin = new FakeChain(aChain("origin", 1));
-    origin.deposited(DEPOSIT_TX, [{ amount }]);
+    origin.addDeposits(DEPOSIT_TX, [{ amount }]);
     origin.trouble = async () => await new Promise((resolve) => setTimeout(resolve, delayMs));
     return origin;
   };

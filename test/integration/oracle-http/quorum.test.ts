@@ -59,7 +59,7 @@ const deposit = { chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSigna
 
 test("any number of deposits in one transaction gets a quorum, in parts that each have an execution", async () => {
   const { main, origin } = await startThreeOracles();
-  origin.deposited(
+  origin.addDeposits(
     DEPOSIT_TX,
     Array.from({ length: 300 }, (_, at) => ({ depositId: word("0a"), amount: BigInt(at + 1) })),
   );
@@ -83,7 +83,7 @@ test("any number of deposits in one transaction gets a quorum, in parts that eac
 test("signs transfers without an order in later parts, and not with the deposits of an order", async () => {
   const { main, origin } = await startThreeOracles();
   const bare = Array.from({ length: 300 }, () => ({ currency: account("f4"), isBare: true as const }));
-  origin.deposited(DEPOSIT_TX, [...bare.slice(0, 150), { depositId: word("0a") }, ...bare.slice(150)]);
+  origin.addDeposits(DEPOSIT_TX, [...bare.slice(0, 150), { depositId: word("0a") }, ...bare.slice(150)]);
   const { body } = await main.post("depository-deposits", deposit);
   expect(body.messages.map(({ result }) => result["depositId"])).toEqual([word("0a")]);
   expect(body.execution.actions).toHaveLength(1);
@@ -91,7 +91,7 @@ test("signs transfers without an order in later parts, and not with the deposits
   const next = await main.post("depository-deposits", { ...deposit, part: 1 });
   expect(next.body.messages.map(({ result }) => result["currency"])).toEqual(Array(64).fill(account("f4")));
   // Without a deposit for an order, the transfers are in the first part.
-  origin.deposited(DEPOSIT_TX, bare.slice(0, 2));
+  origin.addDeposits(DEPOSIT_TX, bare.slice(0, 2));
   expect((await main.post("depository-deposits", deposit)).body.messages).toHaveLength(2);
 });
 
@@ -99,7 +99,7 @@ test("attests a transaction from before depositPartsSince as one execution under
   const since = (depositPartsSince: number) => ({ hub: { depositPartsSince } });
   const before = await startThreeOracles(since(1_001), [since(1_001), since(1_001)]);
   const both = [{ depositId: word("0a") }, { currency: account("f4"), isBare: true as const }];
-  before.origin.deposited(DEPOSIT_TX, both);
+  before.origin.addDeposits(DEPOSIT_TX, both);
   const whole = (await before.main.post("depository-deposits", deposit)).body;
   expect(whole.messages.map(({ result }) => result["depositId"])).toEqual([word("0a"), word("00")]);
   expect(whole.execution.actions).toHaveLength(2);
@@ -108,7 +108,7 @@ test("attests a transaction from before depositPartsSince as one execution under
   const later = await before.main.post("depository-deposits", { ...deposit, part: 1 });
   expect(later).toMatchObject({ status: 400, body: { code: "rejected", field: "part" } });
   // A different transaction, because this oracle may still be signing its answer for the first one.
-  before.origin.deposited(
+  before.origin.addDeposits(
     OTHER_TX,
     Array.from({ length: 257 }, () => ({ depositId: word("0a") })),
   );
@@ -117,7 +117,7 @@ test("attests a transaction from before depositPartsSince as one execution under
   expect(tooMany.text).toContain("at most 256");
 
   const after = await startThreeOracles(since(1_000), [since(1_000), since(1_000)]);
-  after.origin.deposited(DEPOSIT_TX, both);
+  after.origin.addDeposits(DEPOSIT_TX, both);
   const parts = await Promise.all(
     [0, 1].map(async (part) => (await after.main.post("depository-deposits", { ...deposit, part })).body),
   );
@@ -130,7 +130,7 @@ test("attests a transaction from before depositPartsSince as one execution under
 
 test("returns no part of a transaction from before this oracle's depositPartsSince, although its peers divide the transaction", async () => {
   const { main, origin } = await startThreeOracles({ hub: { depositPartsSince: 1_001 } });
-  origin.deposited(
+  origin.addDeposits(
     DEPOSIT_TX,
     Array.from({ length: 65 }, () => ({ depositId: word("0a") })),
   );
@@ -142,7 +142,7 @@ test("returns no part of a transaction from before this oracle's depositPartsSin
 
 test("combines every kind of answer, sorted by signer, with each signature over the returned payload", async () => {
   const { main, peers, origin } = await startThreeOracles({ threshold: 3 });
-  origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }, {}]);
+  origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }, {}]);
   const deposits = await main.post("depository-deposits", deposit);
   expect(deposits.status).toBe(200);
   const sorted = addresses.toSorted();
@@ -207,14 +207,14 @@ test("combines every kind of answer, sorted by signer, with each signature over 
 test("without a list of signers a threshold has no effect", async () => {
   const alone = await startWorld({ threshold: 2 });
   worlds.push(alone);
-  alone.origin.deposited(DEPOSIT_TX, [{}]);
+  alone.origin.addDeposits(DEPOSIT_TX, [{}]);
   const { status, body } = await alone.post("depository-deposits", { ...deposit, requireThreshold: true });
   expect([status, body.quorum]).toEqual([200, { signers: 1, threshold: 1, local: "ok" }]);
 });
 
 test("queries no peer unless the caller sets requestPeerSignatures", async () => {
   const { main, peers, origin } = await startThreeOracles();
-  origin.deposited(DEPOSIT_TX, [{}]);
+  origin.addDeposits(DEPOSIT_TX, [{}]);
   const { body } = await main.post("depository-deposits", { ...deposit, requestPeerSignatures: false });
   expect(body.quorum).toEqual({ signers: 1, threshold: 2, local: "ok" });
   expect(peers.flatMap(({ outcomes }) => outcomes)).toEqual([]);
@@ -222,7 +222,7 @@ test("queries no peer unless the caller sets requestPeerSignatures", async () =>
 
 test("with too few signatures, callers with requireThreshold get 409, and all others a success that says so", async () => {
   const { main, origin } = await startThreeOracles({ peers: [] });
-  origin.deposited(DEPOSIT_TX, [{}]);
+  origin.addDeposits(DEPOSIT_TX, [{}]);
   expect((await main.post("depository-deposits", deposit)).body.quorum).toEqual({
     signers: 1,
     threshold: 2,
@@ -230,7 +230,7 @@ test("with too few signatures, callers with requireThreshold get 409, and all ot
   });
   const strict = await main.post("depository-deposits", { ...deposit, requireThreshold: true });
   expect([strict.status, strict.body.code]).toEqual([409, "quorum_not_reached"]);
-  origin.deposited(DEPOSIT_TX, []);
+  origin.addDeposits(DEPOSIT_TX, []);
   // An answer with nothing to sign needs no signatures.
   expect((await main.post("depository-deposits", { ...deposit, requireThreshold: true })).status).toBe(200);
 });
@@ -238,7 +238,7 @@ test("with too few signatures, callers with requireThreshold get 409, and all ot
 test("peers alone can satisfy the quorum, and the answer says that this oracle did not sign it", async () => {
   const blind = chains();
   const { main, origin } = await startThreeOracles(blind);
-  origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
+  origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }]);
   const { status, body, headers } = await main.post("depository-deposits", deposit);
   expect(status).toBe(200);
   expect(await executionSigners(body.execution)).toEqual(addresses.slice(1).toSorted());
@@ -249,7 +249,7 @@ test("peers alone can satisfy the quorum, and the answer says that this oracle d
 test("prefers the local answer over an answer with as many signers, whatever and whenever the peer answers", async () => {
   const seen = (amount: bigint): FakeChain => {
     const { origin } = chains();
-    origin.deposited(DEPOSIT_TX, [{ amount }]);
+    origin.addDeposits(DEPOSIT_TX, [{ amount }]);
     return origin;
   };
   for (const [own, others] of [
@@ -270,7 +270,7 @@ test("of two contradicting peers, always chooses the same one, whichever is quer
     for (const slow of [7n, 8n]) {
       const seen = (amount: bigint): FakeChain => {
         const { origin } = chains();
-        origin.deposited(DEPOSIT_TX, [{ amount }]);
+        origin.addDeposits(DEPOSIT_TX, [{ amount }]);
         if (amount === slow)
           origin.trouble = async () => await new Promise((resolve) => setTimeout(resolve, 80));
         return origin;
@@ -289,8 +289,8 @@ test("of two contradicting peers, always chooses the same one, whichever is quer
 test("refuses valid signatures for another transaction, complete or partial", async () => {
   const blind = chains();
   const { main, peers, origin } = await startThreeOracles(blind);
-  origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
-  origin.deposited(word("99"), [{ depositId: word("0a") }]);
+  origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }]);
+  origin.addDeposits(word("99"), [{ depositId: word("0a") }]);
   const alone = { ...deposit, requestPeerSignatures: false };
   const old = (await peers[0]?.post("depository-deposits", alone))?.body;
   const right = (await peers[0]?.post("depository-deposits", { ...alone, transactionId: word("99") }))?.body;
@@ -327,7 +327,7 @@ async function startAnswering(text: string) {
 
 test("in shadow mode, marks answers and counts the agreement with peers", async () => {
   const { main, peers, origin } = await startThreeOracles({ shadow: true, threshold: 3 });
-  origin.deposited(DEPOSIT_TX, [{}]);
+  origin.addDeposits(DEPOSIT_TX, [{}]);
   const { body } = await main.post("depository-deposits", deposit);
   expect(body.shadow).toBe(true);
   expect((await peers[0]?.post("depository-deposits", deposit))?.body.shadow).toBeUndefined();
@@ -343,8 +343,8 @@ test("in shadow mode, marks answers and counts the agreement with peers", async 
 test("a shadow that is slower than its peers is compared when it is done", async () => {
   const slow = chains();
   const { main, origin } = await startThreeOracles({ ...slow, shadow: true });
-  origin.deposited(DEPOSIT_TX, [{}]);
-  slow.origin.deposited(DEPOSIT_TX, [{ amount: 999n }]);
+  origin.addDeposits(DEPOSIT_TX, [{}]);
+  slow.origin.addDeposits(DEPOSIT_TX, [{ amount: 999n }]);
   slow.origin.trouble = async () => await new Promise((resolve) => setTimeout(resolve, 200));
   expect((await main.post("depository-deposits", deposit)).body.quorum.local).toBe("pending");
   await expect
@@ -354,7 +354,7 @@ test("a shadow that is slower than its peers is compared when it is done", async
 
 test("honest oracles give byte-identical answers, regardless of the order in which their nodes list events", async () => {
   const { main, peers, origin } = await startThreeOracles();
-  origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }, { index: "9" }]);
+  origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }, { index: "9" }]);
   const answers = await Promise.all(
     [main, ...peers].map(
       async (oracle) =>

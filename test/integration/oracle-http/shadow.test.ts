@@ -25,7 +25,7 @@ const deposit = { chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSigna
 function chains() {
   const origin = new FakeChain(aChain("origin", 1));
   const destination = new FakeChain(aChain("destination", 2));
-  origin.deposited(DEPOSIT_TX, [{}]);
+  origin.addDeposits(DEPOSIT_TX, [{}]);
   return { origin, destination };
 }
 
@@ -68,7 +68,7 @@ test("a shadow whose peers never answer reports them as failed, and no agreement
 
 test("an answer with nothing to sign does not count as agreement of a shadow", async () => {
   const shared = chains();
-  shared.origin.deposited(DEPOSIT_TX, []);
+  shared.origin.addDeposits(DEPOSIT_TX, []);
   const live = await oracle({ ...shared, ...list, signer: oracleSigner(1) });
   const main = await oracle({ ...shared, ...list, shadow: true, peers: [live.url] });
   expect((await main.post("depository-deposits", deposit)).status).toBe(200);
@@ -77,7 +77,7 @@ test("an answer with nothing to sign does not count as agreement of a shadow", a
 
 test("reports a shadow that contradicts its only peer as diverged, with no agreement", async () => {
   const theirs = chains();
-  theirs.origin.deposited(DEPOSIT_TX, [{ amount: 999n }]);
+  theirs.origin.addDeposits(DEPOSIT_TX, [{ amount: 999n }]);
   const live = await oracle({ ...theirs, ...list, signer: oracleSigner(1) });
   const main = await oracle({ ...chains(), ...list, shadow: true, peers: [live.url] });
   await main.post("depository-deposits", deposit);

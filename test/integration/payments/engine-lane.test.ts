@@ -14,13 +14,18 @@ import { whyFillHeld } from "../../../apps/api/src/payments/held-lanes.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { loadTrail, scanChain, trailLength } from "../../../apps/api/src/deposits/scan-chain.ts";
 import { trackLane } from "../../../apps/api/src/payments/track-lane.ts";
-import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
+import {
+  startEngineWorld,
+  type QuotedRequest,
+  type QuoteOverrides,
+  type EngineWorld,
+} from "../../support/engine-world.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
 import { ServerReplaced } from "../../../apps/api/src/db/server-replaced.port.ts";
 import { loseRows } from "../../support/lost-rows.ts";
-import { withChain } from "../../support/other-chain.ts";
+import { withChain } from "../../support/with-chain.ts";
 
 let world: EngineWorld;
 
@@ -31,9 +36,9 @@ afterEach(async () => await world.stop());
 
 /** A request whose fill was just broadcast and is pending. */
 async function aSubmittedFill(
-  ask: Ask = {},
+  ask: QuoteOverrides = {},
   workerServices: WorkerServices = world.services,
-): Promise<Agreed> {
+): Promise<QuotedRequest> {
   const agreed = await world.quote({ recipient: world.anAddress(), ...ask });
   await world.pay(agreed);
   await world.origin.mine();
@@ -42,13 +47,13 @@ async function aSubmittedFill(
   return agreed;
 }
 
-async function slotOf({ requestId }: Agreed) {
+async function slotOf({ requestId }: QuotedRequest) {
   const slot = await world.services.reads.slotOfLeg("fill", requestId);
   if (slot === undefined) throw new Error("the request has no live slot");
   return slot;
 }
 
-const received = async ({ terms }: Agreed): Promise<bigint> =>
+const received = async ({ terms }: QuotedRequest): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
 test("a fill that is stuck because gas became more expensive is replaced at the same nonce with higher fees and paid once", async () => {
@@ -373,7 +378,7 @@ test("refunds nothing if the node has lost the receipt of a paid nonce", async (
  * Simulates that the database failed over to a copy without the commit that planned the fill.
  * @returns a function that restores the lost rows
  */
-async function loseFill(agreed: Agreed): Promise<() => Promise<void>> {
+async function loseFill(agreed: QuotedRequest): Promise<() => Promise<void>> {
   const { requestId } = agreed;
   const { pool } = world;
   const slot = await slotOf(agreed);
@@ -841,13 +846,13 @@ async function readBefore(): Promise<WorkerServices> {
   const reads = {
     ...world.services.reads,
     unsettledSlots: async () => stale,
-    unsettledSlotsOn: async () => stale,
+    slotsToTrack: async () => stale,
     openSlots: async () => stale.filter(({ state }) => state === "open"),
   };
   return { ...world.services, reads };
 }
 
-const eventsOf = ({ requestId }: Agreed) =>
+const eventsOf = ({ requestId }: QuotedRequest) =>
   world.events.all
     .filter(({ event, facts }) => event.startsWith("slot_") && facts["requestId"] === requestId)
     .map(({ event }) => event);
@@ -971,7 +976,7 @@ test("a used nonce does not end a payment if an attempt was signed after the lan
 
 test("a hundred pending fills of one lane are mined without a nonce gap", async () => {
   const { destination, origin } = world;
-  const agreed: Agreed[] = [];
+  const agreed: QuotedRequest[] = [];
   for (let at = 0; at < 100; at++)
     agreed.push(await world.quote({ recipient: world.anAddress(), amount: "5000000" }));
   const approval = agreed[0]?.answer.steps.find(({ id }) => id === "approve");

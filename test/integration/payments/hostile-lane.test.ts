@@ -3,8 +3,13 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
-import { withChain } from "../../support/other-chain.ts";
+import {
+  startEngineWorld,
+  type QuotedRequest,
+  type QuoteOverrides,
+  type EngineWorld,
+} from "../../support/engine-world.ts";
+import { withChain } from "../../support/with-chain.ts";
 
 let world: EngineWorld;
 
@@ -13,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(async () => await world.stop());
 
-async function aDeposit(ask: Ask = {}): Promise<Agreed> {
+async function aDeposit(ask: QuoteOverrides = {}): Promise<QuotedRequest> {
   const agreed = await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
   await world.pay(agreed);
   await world.origin.mine();
@@ -21,8 +26,9 @@ async function aDeposit(ask: Ask = {}): Promise<Agreed> {
   return agreed;
 }
 
-const slotOf = async ({ requestId }: Agreed) => await world.services.reads.slotOfLeg("fill", requestId);
-const statusOf = async ({ requestId }: Agreed) => (await world.status(requestId)).status;
+const slotOf = async ({ requestId }: QuotedRequest) =>
+  await world.services.reads.slotOfLeg("fill", requestId);
+const statusOf = async ({ requestId }: QuotedRequest) => (await world.status(requestId)).status;
 
 /** The services with a destination node that hands broadcasts to `broadcast`. */
 const sendingBy = (broadcast: ChainWriter["broadcast"]): WorkerServices =>

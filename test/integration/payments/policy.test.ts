@@ -12,9 +12,9 @@ import { pauseStore } from "../../../apps/api/src/payments/policy/policy.postgre
 import { spentMemory } from "../../../apps/api/src/payments/policy/spent-memory.ts";
 import { laneReport } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
-import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { startEngineWorld, type QuotedRequest, type EngineWorld } from "../../support/engine-world.ts";
 import { runJob } from "../../support/run-job.ts";
-import { withChain } from "../../support/other-chain.ts";
+import { withChain } from "../../support/with-chain.ts";
 import { someHash } from "../../support/terms.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -41,7 +41,7 @@ function limited(limits: Partial<Record<keyof LaneLimits, number>>): WorkerServi
 }
 
 /** A request of 100 USDC whose deposit was just seen. */
-async function deposited(workerServices: WorkerServices, ask = {}): Promise<Agreed> {
+async function deposited(workerServices: WorkerServices, ask = {}): Promise<QuotedRequest> {
   const agreed = await world.quote({ recipient: world.anAddress(), ttl: 7 * 24 * 3600, ...ask });
   await world.pay(agreed);
   await world.origin.mine();
@@ -50,7 +50,7 @@ async function deposited(workerServices: WorkerServices, ask = {}): Promise<Agre
   return agreed;
 }
 
-const received = async ({ terms }: Agreed): Promise<bigint> =>
+const received = async ({ terms }: QuotedRequest): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
 async function rounds(workerServices: WorkerServices, count = 6): Promise<void> {

@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { ApiKeyIdentity } from "../../../apps/api/src/http/api-keys.port.ts";
 import { anApiKey, fakeApiKeys } from "../../fakes/api-keys.ts";
-import { deposited, pushWorld, type PushWorld } from "../../support/push-world.ts";
+import { depositSeen, startPushWorld, type PushWorld } from "../../support/push-world.ts";
 import { socketClient, type Frame, type SocketClient } from "../../support/socket-client.ts";
 import { someHash } from "../../support/terms.ts";
 
@@ -20,7 +20,7 @@ const keys = fakeApiKeys({
 
 let world: PushWorld;
 beforeAll(async () => {
-  world = await pushWorld({ routes: { apiKeys: keys }, policy: { maxPerAddress: 40 } });
+  world = await startPushWorld({ routes: { apiKeys: keys }, policy: { maxPerAddress: 40 } });
 });
 afterAll(async () => await world.close());
 
@@ -71,7 +71,7 @@ test("a socket without a key receives a request's status, then every visible cha
     changed: ({ sequence }) => sequence === 4 && successSeen.resolve(),
     lost: () => successSeen.reject(new Error("the feed is lost")),
   });
-  await world.happens(requestId, { kind: "fillFinal" });
+  await world.applyEvent(requestId, { kind: "fillFinal" });
   await successSeen.promise;
   client.send({ type: "unsubscribe", event: "request.status.updated", filters: { id: requestId } });
   expect((await client.waitForFrames(7)).at(-1)).toMatchObject({ type: "unsubscribe" });
@@ -83,10 +83,10 @@ test("a socket without a key receives a request's status, then every visible cha
 test("subscribers of a refunded request receive the refund without an earlier failure", async () => {
   const { requestId } = await world.aRequest();
   const client = await aSubscriber(requestId);
-  await world.happens(requestId, deposited("7"));
-  await world.happens(requestId, { kind: "fillImpossible", reason: "SOLVER_CAPACITY_EXCEEDED" });
+  await world.applyEvent(requestId, depositSeen("7"));
+  await world.applyEvent(requestId, { kind: "fillImpossible", reason: "SOLVER_CAPACITY_EXCEEDED" });
   const refundTxHashes = [someHash()];
-  await world.happens(requestId, { kind: "refundMined", depositId: "7" }, { refundTxHashes });
+  await world.applyEvent(requestId, { kind: "refundMined", depositId: "7" }, { refundTxHashes });
   const frames = await client.waitForFrames(6);
   expect(statuses(frames)).toEqual(["waiting", "pending", "pending", "refund"]);
   expect(frames.at(-1)?.data).toMatchObject({ failReason: "SOLVER_CAPACITY_EXCEEDED", refundTxHashes });
@@ -96,7 +96,7 @@ test("subscribers of a refunded request receive the refund without an earlier fa
 test("an unpaid quote ends with a failure, which subscribers receive", async () => {
   const { requestId } = await world.aRequest();
   const client = await aSubscriber(requestId);
-  await world.happens(requestId, { kind: "deadlinePassed" });
+  await world.applyEvent(requestId, { kind: "deadlinePassed" });
   const frames = await client.waitForFrames(4);
   expect(statuses(frames)).toEqual(["waiting", "failure"]);
   client.socket.close();
@@ -133,7 +133,7 @@ test("subscribers receive no changes of a transaction that was rolled back", asy
       throw new Error("no");
     })
     .catch(() => undefined);
-  await world.happens(requestId, deposited());
+  await world.applyEvent(requestId, depositSeen());
   expect(statuses(await client.waitForFrames(4))).toEqual(["waiting", "pending"]);
   client.socket.close();
 });
@@ -302,7 +302,7 @@ test("a stream sends a request's status and every change, and ends after the las
   const stream = streamed(requestId, { origin: "https://page.example" });
   await expect.poll(async () => await world.metric("causeway_push_streams")).toBe(1);
   await world.fill(requestId);
-  await world.happens(requestId, { kind: "fillFinal" });
+  await world.applyEvent(requestId, { kind: "fillFinal" });
   const { status, events, head } = await stream;
   expect(status).toBe(200);
   expect(head.get("content-type")).toContain("text/event-stream");
@@ -368,7 +368,7 @@ async function hugeChange(requestId: RequestId): Promise<void> {
 }
 
 test("a stopping process asks its clients to reconnect, and ends their streams", async () => {
-  const stopping = await pushWorld();
+  const stopping = await startPushWorld();
   const { requestId } = await stopping.aRequest();
   const client = await socketClient(stopping.wsUrl);
   client.subscribe(requestId);
@@ -380,7 +380,7 @@ test("a stopping process asks its clients to reconnect, and ends their streams",
 });
 
 test("a socket that does not respond is closed", async () => {
-  const shortHeartbeat = await pushWorld({ policy: { heartbeatMs: 100 } });
+  const shortHeartbeat = await startPushWorld({ policy: { heartbeatMs: 100 } });
   const { requestId } = await shortHeartbeat.aRequest();
   const [dead, alive] = [await socketClient(shortHeartbeat.wsUrl), await socketClient(shortHeartbeat.wsUrl)];
   for (const client of [dead, alive]) client.subscribe(requestId);
@@ -395,7 +395,7 @@ test("a socket that does not respond is closed", async () => {
 });
 
 test("behind a trusted proxy the limit counts the client's address, not the proxy's", async () => {
-  const proxied = await pushWorld({ policy: { maxPerAddress: 1, trustProxy: ["127.0.0.1"] } });
+  const proxied = await startPushWorld({ policy: { maxPerAddress: 1, trustProxy: ["127.0.0.1"] } });
   const from = (address: string) => ({ "x-forwarded-for": address });
   const first = await socketClient(proxied.wsUrl, from("192.0.2.1"));
   await expect(socketClient(proxied.wsUrl, from("192.0.2.1"))).rejects.toThrow("429");
@@ -471,7 +471,7 @@ test("closes sockets of a rotated secret after its grace period, and of a key wi
   };
   const currentKeys: Record<string, ApiKeyIdentity> = { ...initialKeys };
   // The address may have three sockets. A rotation uses no place, and only a closed socket frees its place.
-  const rotating = await pushWorld({
+  const rotating = await startPushWorld({
     routes: { apiKeys: fakeApiKeys(currentKeys) },
     policy: { maxPerAddress: 3 },
   });

@@ -16,7 +16,7 @@ import { followStatus } from "../../../apps/api/src/push/follow-status.ts";
 import { requestStatus } from "../../../apps/api/src/requests/request-status.ts";
 import { noChains } from "../../fakes/no-chains.ts";
 import { recordedEvents } from "../../fakes/recorded-events.ts";
-import { deposited, pushWorld, type PushWorld } from "../../support/push-world.ts";
+import { depositSeen, startPushWorld, type PushWorld } from "../../support/push-world.ts";
 import { someAddress, someHash } from "../../support/terms.ts";
 
 // One process changes requests, and the clients of another process read and follow them.
@@ -33,7 +33,7 @@ interface OtherProcess {
 let world: PushWorld;
 let other: OtherProcess;
 beforeAll(async () => {
-  world = await pushWorld();
+  world = await startPushWorld();
   other = await anotherProcess(world.database.url);
 });
 afterAll(async () => {
@@ -113,8 +113,8 @@ async function saveState(
 /** A request whose deposit waits for blocks. One event of it was announced. */
 async function aDeposited(): Promise<RequestId> {
   const { requestId } = await world.aRequest();
-  const event = deposited();
-  await world.happens(requestId, { ...event, confirmed: false } as typeof event);
+  const event = depositSeen();
+  await world.applyEvent(requestId, { ...event, confirmed: false } as typeof event);
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
   return requestId;
 }

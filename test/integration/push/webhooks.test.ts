@@ -10,8 +10,8 @@ import { emptyWebhookAdminContract } from "../../contracts/webhook-admin.ts";
 import { anApiKey } from "../../fakes/api-keys.ts";
 import { fakePush } from "../../fakes/push.ts";
 import { fakeWebhooks } from "../../fakes/webhooks.ts";
-import { deposited, pushWorld, type PushWorld } from "../../support/push-world.ts";
-import { isSigned, webhookReceiver, type WebhookReceiver } from "../../support/webhook-receiver.ts";
+import { depositSeen, startPushWorld, type PushWorld } from "../../support/push-world.ts";
+import { isSigned, startWebhookReceiver, type WebhookReceiver } from "../../support/webhook-receiver.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -24,7 +24,7 @@ const identities = {
   isKnown: () => true,
 };
 beforeAll(async () => {
-  world = await pushWorld({ routes: { apiKeys: identities } });
+  world = await startPushWorld({ routes: { apiKeys: identities } });
 });
 afterAll(async () => await world.close());
 
@@ -64,7 +64,7 @@ interface Owner {
 async function anOwner(more: object = {}): Promise<Owner> {
   const keyId = await world.aKey();
   const call = calls(keyId);
-  const receiver = await webhookReceiver();
+  const receiver = await startWebhookReceiver();
   endings.push(receiver.close);
   const { json } = await call("POST", "/webhooks", { url: receiver.url, ...more });
   return {
@@ -105,7 +105,7 @@ async function untilQuiet(): Promise<void> {
 }
 
 const sequences = (receiver: WebhookReceiver, requestId: string): number[] =>
-  receiver.taken().flatMap((event) => (event.requestId === requestId ? [event.sequence] : []));
+  receiver.accepted().flatMap((event) => (event.requestId === requestId ? [event.sequence] : []));
 
 test("each change of a key's request is posted once, in order, signed, in the documented format", async () => {
   const owner = await anOwner({ headers: { authorization: "Bearer receiver-token" } });
@@ -147,7 +147,7 @@ test("each change of a key's request is posted once, in order, signed, in the do
   for (const delivery of owner.receiver.received) expect(isSigned(delivery, owner.secret)).toBe(true);
   expect(isSigned(last, "another")).toBe(false);
   // Finality is not posted to receivers that already know about the success.
-  await world.happens(requestId, { kind: "fillFinal" });
+  await world.applyEvent(requestId, { kind: "fillFinal" });
   await untilQuiet();
   expect(owner.receiver.received).toHaveLength(3);
 });
@@ -157,10 +157,10 @@ test("a caller's own text is delivered unchanged, and delays no delivery", async
   const referrers = ["a\u0000b", "a\ud800b", "\\u0000", '","keyId":"', "\u202e🚀\n"];
   for (const referrer of referrers) {
     const { requestId } = await world.aRequest({ keyId: odd.keyId, referrer });
-    await world.happens(requestId, deposited());
+    await world.applyEvent(requestId, depositSeen());
   }
   const { requestId } = await other.aRequest();
-  await world.happens(requestId, deposited());
+  await world.applyEvent(requestId, depositSeen());
   startDeliveries();
   await expect.poll(() => sequences(other.receiver, requestId)).toEqual([1]);
   await expect.poll(() => odd.receiver.received.length).toBe(referrers.length);
@@ -175,15 +175,15 @@ test("a receiver that is down for an hour and a worker that is killed lose and r
   const requests = await Promise.all([owner.aRequest(), owner.aRequest(), owner.aRequest()]);
   receiver.answer = () => 503;
   const stop = startDeliveries();
-  for (const { requestId } of requests) await world.happens(requestId, deposited());
+  for (const { requestId } of requests) await world.applyEvent(requestId, depositSeen());
   await untilQuiet();
   for (let minute = 0; minute < 30; minute++) {
     await world.forward(MINUTE_MS);
     await untilQuiet();
     if (minute === 10)
-      for (const { requestId } of requests) await world.happens(requestId, { kind: "fillPlanned" });
+      for (const { requestId } of requests) await world.applyEvent(requestId, { kind: "fillPlanned" });
     if (minute === 20)
-      for (const { requestId } of requests) await world.happens(requestId, { kind: "fillBroadcast" });
+      for (const { requestId } of requests) await world.applyEvent(requestId, { kind: "fillBroadcast" });
   }
   await stop();
   await killWorkerWhileDelivering(receiver);
@@ -193,8 +193,8 @@ test("a receiver that is down for an hour and a worker that is killed lose and r
     await world.forward(MINUTE_MS);
     await untilQuiet();
   }
-  for (const { requestId } of requests) await world.happens(requestId, { kind: "fillMined" });
-  expect(receiver.taken()).toEqual([]);
+  for (const { requestId } of requests) await world.applyEvent(requestId, { kind: "fillMined" });
+  expect(receiver.accepted()).toEqual([]);
   receiver.answer = () => 200;
   for (let minute = 0; minute < 45; minute++) {
     await world.forward(MINUTE_MS);
@@ -205,7 +205,9 @@ test("a receiver that is down for an hour and a worker that is killed lose and r
     // No event was attempted before the receiver accepted the previous one.
     const attempts = receiver.received.filter((delivery) => delivery.requestId === requestId);
     for (const [index, { sequence }] of attempts.entries())
-      expect(attempts.slice(0, index).filter(({ answered }) => answered === 200)).toHaveLength(sequence - 1);
+      expect(attempts.slice(0, index).filter(({ answerStatus: answered }) => answered === 200)).toHaveLength(
+        sequence - 1,
+      );
   }
   const { json } = await owner.call("GET", "/webhooks");
   expect(json.webhooks[0]).toMatchObject({ waiting: 0, failed: 0, failingSince: null });
@@ -290,12 +292,12 @@ test("a key whose receivers all hang does not delay deliveries for other keys", 
   hostile.receiver.answer = () => undefined;
   for (let more = 0; more < 9; more++) await hostile.call("POST", "/webhooks", { url: hostile.receiver.url });
   const requests = await Promise.all(Array.from({ length: 8 }, async () => await hostile.aRequest()));
-  for (const { requestId } of requests) await world.happens(requestId, deposited());
+  for (const { requestId } of requests) await world.applyEvent(requestId, depositSeen());
   startDeliveries();
   await expect.poll(() => hostile.receiver.received.length).toBeGreaterThan(10);
   const other = await anOwner();
   const { requestId } = await other.aRequest();
-  await world.happens(requestId, deposited());
+  await world.applyEvent(requestId, depositSeen());
   await expect.poll(() => sequences(other.receiver, requestId), { timeout: 500, interval: 10 }).toEqual([1]);
   const { rows } = await world.pool.query(
     `select count(*)::int as held from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
@@ -327,7 +329,7 @@ async function ownersInSequence(
 }
 
 const oneDeposit = async (owner: Owner): Promise<unknown> =>
-  await world.happens((await owner.aRequest()).requestId, deposited());
+  await world.applyEvent((await owner.aRequest()).requestId, depositSeen());
 
 /** Claims one delivery, and returns its endpoint. */
 async function claimOne(bounds: { readonly perEndpoint?: number; readonly perKey?: number } = {}) {
@@ -384,7 +386,7 @@ test("a redirect by the receiver counts as a failure and is not followed", async
   startDeliveries();
   owner.receiver.answer = () => 302;
   const { requestId } = await owner.aRequest();
-  await world.happens(requestId, deposited());
+  await world.applyEvent(requestId, depositSeen());
   await untilQuiet();
   expect(owner.receiver.received).toHaveLength(1);
   expect((await owner.call("GET", "/webhooks")).json.webhooks[0]).toMatchObject({
@@ -399,11 +401,11 @@ test("signs deliveries with both secrets during a rotation, and only with the ne
   startDeliveries();
   const { json } = await owner.call("POST", `/webhooks/${owner.webhook}/rotate`, { graceSeconds: 60 });
   expect(json.secret).not.toBe(owner.secret);
-  await world.happens((await owner.aRequest()).requestId, deposited());
+  await world.applyEvent((await owner.aRequest()).requestId, depositSeen());
   await expect.poll(() => receiver.received.length).toBe(1);
   await untilQuiet();
   await world.forward(61 * SECOND_MS);
-  await world.happens((await owner.aRequest()).requestId, deposited());
+  await world.applyEvent((await owner.aRequest()).requestId, depositSeen());
   await expect.poll(() => receiver.received.length).toBe(2);
   const [during, after] = receiver.received;
   if (during === undefined || after === undefined) throw new Error("expected two deliveries");
@@ -417,7 +419,7 @@ test("webhooks belong only to their key, and a publishable key has none", async 
   const owner = await anOwner();
   const stranger = calls(await world.aKey());
   const { requestId } = await owner.aRequest();
-  await world.happens(requestId, deposited());
+  await world.applyEvent(requestId, depositSeen());
   const listed = await owner.call("GET", `/webhooks/${owner.webhook}/deliveries?requestId=${requestId}`);
   const path = `/webhooks/${owner.webhook}`;
   const delivery = `${path}/deliveries/${listed.json.deliveries[0].id}`;
@@ -449,14 +451,14 @@ test("webhooks belong only to their key, and a publishable key has none", async 
 test("delivers nothing to a removed endpoint or for a revoked key", async () => {
   const [removed, revoked] = [await anOwner(), await anOwner()];
   const [first, second] = [await removed.aRequest(), await revoked.aRequest()];
-  for (const { requestId } of [first, second]) await world.happens(requestId, deposited());
+  for (const { requestId } of [first, second]) await world.applyEvent(requestId, depositSeen());
   expect((await removed.call("DELETE", `/webhooks/${removed.webhook}`)).status).toBe(200);
   await world.pool.query("update api_keys set revoked_at_ms = 1 where id = $1", [revoked.keyId]);
   const stop = startDeliveries();
-  for (const { requestId } of [first, second]) await world.happens(requestId, { kind: "fillPlanned" });
-  for (const { requestId } of [first, second]) await world.happens(requestId, { kind: "fillBroadcast" });
+  for (const { requestId } of [first, second]) await world.applyEvent(requestId, { kind: "fillPlanned" });
+  for (const { requestId } of [first, second]) await world.applyEvent(requestId, { kind: "fillBroadcast" });
   const witness = await anOwner();
-  await world.happens((await witness.aRequest()).requestId, deposited());
+  await world.applyEvent((await witness.aRequest()).requestId, depositSeen());
   await expect.poll(() => witness.receiver.received.length).toBe(1);
   await stop();
   expect([...removed.receiver.received, ...revoked.receiver.received]).toEqual([]);
@@ -489,7 +491,7 @@ test("a key creates at most 100 webhooks in 24 hours, including removed ones", a
 test("a webhook is deleted with its unsent deliveries two weeks after its removal or its key's revocation", async () => {
   const owners = await Promise.all([anOwner(), anOwner(), anOwner()]);
   const [removed, revoked, living] = owners;
-  for (const owner of owners) await world.happens((await owner.aRequest()).requestId, deposited());
+  for (const owner of owners) await world.applyEvent((await owner.aRequest()).requestId, depositSeen());
   const beforeRemovalMs = world.clock.nowMs();
   expect((await removed?.call("DELETE", `/webhooks/${removed.webhook}`))?.status).toBe(200);
   await world.pool.query("update api_keys set revoked_at_ms = $2 where id = $1", [

@@ -30,7 +30,7 @@ import { LeaseLost } from "../../../apps/api/src/http/idempotency.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import type { AnswerToStore } from "../../../apps/api/src/balances/accept-claim.ts";
 import { crashingServices } from "../../fakes/crashing-services.ts";
-import type { Agreed, Ask } from "../../support/engine-world.ts";
+import type { QuotedRequest, QuoteOverrides } from "../../support/engine-world.ts";
 import { approveCall } from "../../support/execution-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
@@ -100,12 +100,16 @@ const withoutEip3009 = (nothing = false): PermitTokens => {
 const only2612 = (): PermitTokens => withoutEip3009();
 const noPermits = (): PermitTokens => withoutEip3009(true);
 
-async function requestQuote(user: User, ask: Ask = {}, permitTokens?: PermitTokens): Promise<Agreed> {
+async function requestQuote(
+  user: User,
+  ask: QuoteOverrides = {},
+  permitTokens?: PermitTokens,
+): Promise<QuotedRequest> {
   const whole = { user: user.address, recipient: user.recipient, usePermit: true, ...ask };
   return await world.quote(whole, undefined, permitTokens && { permitTokens });
 }
 
-function signatureStep({ answer }: Agreed): SignatureStep {
+function signatureStep({ answer }: QuotedRequest): SignatureStep {
   const step = answer.steps.find(({ kind }) => kind === "signature");
   if (step?.kind !== "signature" || step.id === "authorize")
     throw new Error("the quote has no signature step");
@@ -113,7 +117,11 @@ function signatureStep({ answer }: Agreed): SignatureStep {
 }
 
 /** Signs the step as a wallet would that received the answer as JSON. */
-async function signStep(user: User, agreed: Agreed, change: (sign: Sign) => void = () => {}): Promise<Hex> {
+async function signStep(
+  user: User,
+  agreed: QuotedRequest,
+  change: (sign: Sign) => void = () => {},
+): Promise<Hex> {
   const sign = JSON.parse(JSON.stringify(signatureStep(agreed).items[0]?.data.sign)) as Sign;
   change(sign);
   const { domain, types, primaryType, value: message } = sign;
@@ -135,7 +143,7 @@ interface Sign {
 }
 
 async function post(
-  agreed: Agreed,
+  agreed: QuotedRequest,
   signature: Hex,
   {
     permitPolicy = policy,
@@ -166,7 +174,7 @@ async function refusalOf(
   return { code: error.code, reason, message: error.message };
 }
 
-function termsOf({ terms }: Agreed): TermsWithPermit {
+function termsOf({ terms }: QuotedRequest): TermsWithPermit {
   if (!hasPermit(terms)) throw new Error("the terms are not paid by signature");
   return terms;
 }
@@ -175,7 +183,7 @@ function termsOf({ terms }: Agreed): TermsWithPermit {
  * Checks that the request ends with the recipient paid as quoted, that the user never had native tokens, and
  * that the output paid the gas.
  */
-async function expectPaid(user: User, agreed: Agreed): Promise<void> {
+async function expectPaid(user: User, agreed: QuotedRequest): Promise<void> {
   const { terms } = agreed;
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
   const { currency, chainId, minimumAmount } = terms.destination;
@@ -441,7 +449,7 @@ test("an invalid permit is refused before anything is broadcast, with the reason
 });
 
 /** A third party submits the permit. The permit is mined in a block that the service has not read. */
-async function pull(agreed: Agreed, user: User, signature: Hex): Promise<void> {
+async function pull(agreed: QuotedRequest, user: User, signature: Hex): Promise<void> {
   const { origin, stranger } = world;
   const { permit, orderId } = termsOf(agreed);
   const key = { id: orderId, depositor: user.address, recovery: NATIVE_CURRENCY, strict: true };
@@ -458,7 +466,7 @@ async function pull(agreed: Agreed, user: User, signature: Hex): Promise<void> {
 }
 
 /** Services that read the request with these changed terms. */
-function withTerms(agreed: Agreed, change: Partial<RequestTerms>): WorkerServices {
+function withTerms(agreed: QuotedRequest, change: Partial<RequestTerms>): WorkerServices {
   const { services } = world;
   const request = async () => {
     const record = await world.request(agreed.requestId);
@@ -675,7 +683,7 @@ test("gas that is wasted because a user invalidates a signature is counted and l
 });
 
 test("after a crash at any step, a client that posts again gets exactly one deposit and one fill", async () => {
-  const runs: { user: User; agreed: Agreed; crashMoment: string }[] = [];
+  const runs: { user: User; agreed: QuotedRequest; crashMoment: string }[] = [];
   for (let crashAt = 0, hasCrashed = true; hasCrashed; crashAt++) {
     const user = await aUser(world.usdc, 2n * hundred);
     const agreed = await requestQuote(user);

@@ -11,7 +11,7 @@ import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { planTransaction } from "../../../apps/api/src/payments/plan/plan-transaction.ts";
 import { priceDestination } from "../../../apps/api/src/payments/executions/price-destination.ts";
 import { judgeFill } from "../../support/judge-fill.ts";
-import type { Agreed, Ask } from "../../support/engine-world.ts";
+import type { QuotedRequest, QuoteOverrides } from "../../support/engine-world.ts";
 import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aPayingKey } from "../../support/paying-key.ts";
 import { approveCall, transferFromCall } from "../../support/execution-world.ts";
@@ -35,7 +35,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => await world.stop());
 
-type Tx = NonNullable<Ask["txs"]>[number];
+type Tx = NonNullable<QuoteOverrides["txs"]>[number];
 
 const transfer = (token: Address, to: Address, amount: bigint): Tx => ({
   to: token,
@@ -48,14 +48,14 @@ const say = (text: string): Hex =>
   encodeFunctionData({ abi: failuresAbi, functionName: "say", args: [text] });
 
 /** Requests a quote, pays it, and waits for the end of the request. */
-async function runQuote(ask: Ask) {
+async function runQuote(ask: QuoteOverrides) {
   const agreed = await world.quote(ask);
   await world.pay(agreed);
   const end = await world.untilFinal(agreed.requestId, 1_000);
   return { agreed, end, ...(await outcomeOf(agreed)) };
 }
 
-async function outcomeOf(agreed: Agreed) {
+async function outcomeOf(agreed: QuotedRequest) {
   const { terms } = agreed;
   const fills = await world.paymentsOf(agreed, world.destination);
   const { router } = world.destination.chain.contracts;
@@ -72,7 +72,7 @@ async function outcomeOf(agreed: Agreed) {
  * The amount that the router guarantees. If the router pays a remainder, oracles count this amount in the
  * transaction.
  */
-const promisedBy = ({ terms }: Agreed) =>
+const promisedBy = ({ terms }: QuotedRequest) =>
   terms.order.output.payments.map(({ minimumAmount }) => minimumAmount);
 
 /** Approves a spender of the solver's tokens, as an operator does before the lane starts. */
@@ -87,7 +87,7 @@ async function approved(spender: Address, amount: bigint): Promise<void> {
 const NOTHING = [0n, 0n, 0n, 0n];
 
 /** The error that the client gets if the quote is refused. */
-async function refusalOf(ask: Ask) {
+async function refusalOf(ask: QuoteOverrides) {
   const thrown: unknown = await world.quote(ask).then(
     () => "quoted",
     (error: unknown) => error,
@@ -238,7 +238,7 @@ test("the price includes the gas that the calls need, or that the client reserve
     destinationCurrency: NATIVE_CURRENCY,
     txs: [pays(world.anAddress(), 1n)],
   };
-  const out = async (ask: Ask) =>
+  const out = async (ask: QuoteOverrides) =>
     BigInt((await world.quote({ destinationCurrency, ...ask })).answer.details.currencyOut.amount);
   const plain = await out({});
   const called = await out({ txs });
@@ -428,7 +428,7 @@ test("refuses invalid calls and unsupported combinations and names the field", a
   const { origin, usdc, destination } = world;
   const here = { destinationChainId: origin.chain.id };
   const { router } = destination.chain.contracts;
-  const codeOf = async (ask: Ask) => {
+  const codeOf = async (ask: QuoteOverrides) => {
     const { status, body } = await refusalOf(ask);
     expect(status).toBe(400);
     return [body["errorCode"], (body["errorData"] as { field?: string } | undefined)?.field];
@@ -502,7 +502,7 @@ test("refuses calls that take the remainder from the recipient", async () => {
   expect(String(body["errorData"])).toContain("take from the recipient what is left of the output");
 });
 
-const ways: readonly [string, () => Ask][] = [
+const ways: readonly [string, () => QuoteOverrides][] = [
   ["makes calls", () => ({ txs: [pays(world.anAddress(), 0n)] })],
   ["swaps", () => ({ destinationCurrency: world.odd })],
   ["includes a gas top-up", () => ({ topupGas: true, topupGasAmount: "1000000" })],
@@ -543,7 +543,7 @@ test("refuses destination calls when the fill swaps, includes a gas top-up or ne
   const contracts = { ...chain.contracts, router: world.anAddress() };
   const rotated = { ...connected, chain: { ...chain, contracts } };
   const chains = createChainDirectory([origin.connected, rotated]);
-  const cases: readonly [Ask, typeof services, string][] = [
+  const cases: readonly [QuoteOverrides, typeof services, string][] = [
     [{ destinationCurrency: odd }, services, "not supported for a quote whose fill swaps"],
     [{ topupGas: true, topupGasAmount: "1000000" }, services, "not supported for a quote with topupGas"],
     [{}, { ...services, chains }, "request a new quote"],

@@ -1,7 +1,12 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import { encodeAbiParameters, keccak256 } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
+import {
+  startEngineWorld,
+  type QuotedRequest,
+  type QuoteOverrides,
+  type EngineWorld,
+} from "../../support/engine-world.ts";
 
 let world: EngineWorld;
 
@@ -14,7 +19,10 @@ afterAll(async () => await world.stop());
 /**
  * Deposits 100 USDC for a quote of native tokens, so that the price of ETH decides what the deposit buys.
  */
-async function aDeposit(ask: Ask = {}, beforeDeposit: () => void = () => {}): Promise<Agreed> {
+async function aDeposit(
+  ask: QuoteOverrides = {},
+  beforeDeposit: () => void = () => {},
+): Promise<QuotedRequest> {
   const agreed = await world.quote({
     recipient: world.anAddress(),
     refundTo: world.anAddress(),
@@ -28,7 +36,7 @@ async function aDeposit(ask: Ask = {}, beforeDeposit: () => void = () => {}): Pr
   return agreed;
 }
 
-async function ended(agreed: Agreed) {
+async function ended(agreed: QuotedRequest) {
   await world.work();
   const { status, failReason } = await world.untilFinal(agreed.requestId, 1_000);
   const received = await world.destination.balance(agreed.terms.recipient, NATIVE_CURRENCY);
@@ -101,7 +109,7 @@ test("refunds the deposit for slippage instead of paying below the promised mini
 });
 
 test("an exact output is paid exactly or not at all, whether or not the quote is firm", async () => {
-  const ask: Ask = { tradeType: "EXACT_OUTPUT", amount: "40000000000000000" };
+  const ask: QuoteOverrides = { tradeType: "EXACT_OUTPUT", amount: "40000000000000000" };
   const kept = await aDeposit(ask, afterFirmWindow);
   world.prices.set("ethereum", "2501");
   expect(await ended(kept)).toMatchObject({ status: "success", received: 40_000_000_000_000_000n });
@@ -123,7 +131,7 @@ test("without a price, the fill waits", async () => {
 
 test("a fill waits for inventory, is paid when it arrives, and refunded if it does not", async () => {
   const whole = await world.destination.balance(world.solver.address, world.usdc);
-  const ask: Ask = { destinationCurrency: world.usdc };
+  const ask: QuoteOverrides = { destinationCurrency: world.usdc };
   const [patient, unlucky] = [await aDeposit(ask), await aDeposit(ask)];
   const slot = await tokenBalanceSlot();
   const setInventory = async (amount: bigint): Promise<void> => {
@@ -230,7 +238,7 @@ test("a fill that exceeds an asset's exposure limit per minute waits for the nex
   world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
   const deposits = [await aDeposit(), await aDeposit()];
   await world.work(bounded);
-  const stateOf = async ({ requestId }: Agreed) => (await world.request(requestId)).state.name;
+  const stateOf = async ({ requestId }: QuotedRequest) => (await world.request(requestId)).state.name;
   expect((await Promise.all(deposits.map(stateOf))).sort()).toEqual(["fillable", "submitted"]);
   world.clock.forward(60_000);
   await world.work(bounded);

@@ -5,7 +5,7 @@ import { encodeFunctionData, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { trackLane } from "../../../apps/api/src/payments/track-lane.ts";
-import type { Agreed } from "../../support/engine-world.ts";
+import type { QuotedRequest } from "../../support/engine-world.ts";
 import {
   approveCall,
   contractOf,
@@ -282,14 +282,18 @@ test("without a sponsor, refuses a call that costs more than the quote included,
   expect((await world.pool.query("select from executions")).rowCount).toBe(0);
 });
 
-async function quoteFor(account: { readonly address: Address }, ask: object = {}): Promise<Agreed> {
+async function quoteFor(account: { readonly address: Address }, ask: object = {}): Promise<QuotedRequest> {
   await world.origin.fund(account.address, { native: 0n, tokens: 100n });
   await world.origin.mine();
   await world.origin.announce();
   return await world.quote({ user: account.address, recipient: world.anAddress(), ...ask });
 }
 
-async function signQuote(account: Account, agreed: Agreed, change: object = {}): Promise<RequestedExecution> {
+async function signQuote(
+  account: Account,
+  agreed: QuotedRequest,
+  change: object = {},
+): Promise<RequestedExecution> {
   const calls = transactionsOf(agreed.answer.steps).map(({ to, value, data }) => ({
     to: to as Address,
     value: BigInt(value),

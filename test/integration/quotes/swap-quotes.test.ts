@@ -3,7 +3,7 @@ import type { Address, TxHash } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { recordSingleTransaction } from "../../../apps/api/src/deposits/record-single-transaction.ts";
-import type { Agreed, Ask } from "../../support/engine-world.ts";
+import type { QuotedRequest, QuoteOverrides } from "../../support/engine-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 import type { TestChain } from "../../support/test-chain.ts";
 
@@ -29,7 +29,7 @@ const TRADE_TYPES = ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const;
 
 interface Case {
   readonly name: string;
-  readonly ask: Ask;
+  readonly ask: QuoteOverrides;
 }
 
 /** Every pair, with the three trade types in turn. */
@@ -57,7 +57,7 @@ function cases(from: TestChain, to: TestChain): Case[] {
 }
 
 /** Sends the steps as a wallet does, with the gas of each step as its limit. */
-async function paid({ send }: TestChain, { answer }: Agreed): Promise<TxHash> {
+async function paid({ send }: TestChain, { answer }: QuotedRequest): Promise<TxHash> {
   let hash: TxHash = "0x";
   for (const data of transactionsOf(answer.steps))
     hash = await send(world.user, {
@@ -70,7 +70,7 @@ async function paid({ send }: TestChain, { answer }: Agreed): Promise<TxHash> {
 }
 
 /** Executes the steps of a quote, and follows the request until it is final. */
-async function runSteps(chain: TestChain, { name, ask }: Case): Promise<Agreed> {
+async function runSteps(chain: TestChain, { name, ask }: Case): Promise<QuotedRequest> {
   const agreed = await world.quote(ask).catch((error: unknown) => {
     throw new Error(`${name} has no quote`, { cause: error });
   });
@@ -90,7 +90,7 @@ async function runSteps(chain: TestChain, { name, ask }: Case): Promise<Agreed> 
 }
 
 /** Checks that the amount buys the requested output, and that one unit less does not. */
-async function expectMinimal(name: string, ask: Ask, { answer }: Agreed): Promise<void> {
+async function expectMinimal(name: string, ask: QuoteOverrides, { answer }: QuotedRequest): Promise<void> {
   const wanted = BigInt(ask.amount ?? 0);
   const input = BigInt(answer.details.currencyIn.amount);
   const bought = async (amount: bigint): Promise<bigint> => {
@@ -105,7 +105,7 @@ async function expectMinimal(name: string, ask: Ask, { answer }: Agreed): Promis
  * Checks that the delivered amount is within the quote. An exact output must be exact, and the expected
  * output must arrive if no price moved.
  */
-async function expectDelivered(to: TestChain, name: string, { terms }: Agreed): Promise<void> {
+async function expectDelivered(to: TestChain, name: string, { terms }: QuotedRequest): Promise<void> {
   const received = await to.balance(terms.recipient, terms.destination.currency);
   const { expectedAmount, minimumAmount } = terms.destination;
   expect(received >= minimumAmount, `${name} brought ${received} of ${minimumAmount}`).toBe(true);
@@ -154,7 +154,7 @@ test("on one chain, every pair is swapped as quoted, by the user's own transacti
 
 test("across chains every pair is swapped, deposited, filled and swapped as quoted", async () => {
   const { origin, destination } = world;
-  const paidQuotes: { readonly name: string; readonly agreed: Agreed }[] = [];
+  const paidQuotes: { readonly name: string; readonly agreed: QuotedRequest }[] = [];
   for (const swapCase of cases(origin, destination))
     paidQuotes.push({ name: swapCase.name, agreed: await runSteps(origin, swapCase) });
   for (const { name, agreed } of paidQuotes) {

@@ -5,7 +5,7 @@ import type { Address, Hex } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Agreed } from "../../support/engine-world.ts";
+import type { QuotedRequest } from "../../support/engine-world.ts";
 import {
   approveCall,
   simpleAccount,
@@ -176,7 +176,7 @@ const ONE: Hex = `0x${"1".padStart(64, "0")}`;
 const BURNER: Hex = "0x620186a05b600190038060045750600054601557005b60006000fd";
 
 /** Makes the deposit of a quote from the account of a third party, first in its block. */
-async function deposit({ terms }: Agreed): Promise<void> {
+async function deposit({ terms }: QuotedRequest): Promise<void> {
   const { origin, user, usdc } = world;
   const { depository } = origin.chain.contracts;
   await origin.client.sendTransaction({
@@ -206,7 +206,7 @@ async function rounds(count: number): Promise<void> {
   }
 }
 
-async function expectCharged({ requestId }: Agreed, spentWei: bigint): Promise<void> {
+async function expectCharged({ requestId }: QuotedRequest, spentWei: bigint): Promise<void> {
   expect(spentWei).toBeGreaterThan(0n);
   expect(await world.execution(requestId)).toMatchObject({ settled: true, costUsd: usdOf(spentWei) });
   const { balance, pending, fees } = await world.book();
@@ -222,7 +222,7 @@ async function expectCharged({ requestId }: Agreed, spentWei: bigint): Promise<v
 async function quotedExecution(
   ask: object = {},
   first: Parameters<SmartAccount["sign"]>[0] = [],
-): Promise<{ account: SmartAccount; agreed: Agreed; call: RequestedExecution }> {
+): Promise<{ account: SmartAccount; agreed: QuotedRequest; call: RequestedExecution }> {
   const { origin } = world;
   const account = await simpleAccount(chain, privateKeyToAccount(generatePrivateKey()), "0.8");
   await origin.fund(account.address, { native: 0n, tokens: 100n });

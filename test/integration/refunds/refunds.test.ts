@@ -11,8 +11,8 @@ import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { releaseRefund } from "../../../apps/api/src/payments/release-refund.ts";
 import { gasOf } from "../../../apps/api/src/markets/prices/quote-pricing.ts";
 import { deposit, type Deviation } from "../../support/deposits.ts";
-import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
-import { operatorRefund } from "../../support/operator-refund.ts";
+import { startEngineWorld, type QuotedRequest, type EngineWorld } from "../../support/engine-world.ts";
+import { runOperatorRefund } from "../../support/operator-refund.ts";
 import { someHash } from "../../support/terms.ts";
 
 let world: EngineWorld;
@@ -23,11 +23,11 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 /** A quote with a new refund address. */
-const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<Agreed> =>
+const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<QuotedRequest> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
 
 /** Makes the user's deposit, with a deviation, and reads its block. */
-async function deposited(agreed: Agreed, deviation: Deviation = {}, from = world.user) {
+async function deposited(agreed: QuotedRequest, deviation: Deviation = {}, from = world.user) {
   const hash = await deposit(world.origin, from, agreed, deviation);
   await world.origin.mine();
   await world.watch(world.origin);
@@ -396,7 +396,7 @@ test("broadcasts an orphaned refund again and pays it once", async () => {
 });
 
 /** The user's wallet sends its deposit again, with another nonce and therefore another hash. */
-async function depositedUnderAnotherHash(agreed: Agreed) {
+async function depositedUnderAnotherHash(agreed: QuotedRequest) {
   await world.origin.send(world.user, { to: world.anAddress(), value: 1n });
   return await deposited(agreed);
 }
@@ -423,7 +423,7 @@ test("a refunded deposit that a reorg replaces under another hash is not refunde
   expect((await world.status(agreed.requestId)).status).toBe("refund");
 
   // The request has two deposits, and only one of them waits for the operator.
-  const released = await operatorRefund(world, agreed.requestId, "--yes");
+  const released = await runOperatorRefund(world, agreed.requestId, "--yes");
   expect(released).toMatchObject({
     code: 0,
     steps: [{ step: "refund", depositId: second.id }, { step: "released" }],
@@ -562,7 +562,7 @@ test("pays a refund above the daily limit once after the operator's release, and
   ]);
   const failed = await world.status(agreed.requestId);
 
-  const shown = await operatorRefund(world, found.txHash);
+  const shown = await runOperatorRefund(world, found.txHash);
   expect(shown).toMatchObject({
     code: 3,
     steps: [
@@ -586,7 +586,7 @@ test("pays a refund above the daily limit once after the operator's release, and
   await world.work(limited);
   expect(await world.status(agreed.requestId)).toEqual(failed);
 
-  const released = await operatorRefund(world, agreed.requestId, "--yes");
+  const released = await runOperatorRefund(world, agreed.requestId, "--yes");
   expect(released).toMatchObject({ code: 0, stderr: "" });
   expect(released.steps.map(({ step }) => step)).toEqual(["refund", "released"]);
   expect(await world.status(agreed.requestId)).toMatchObject({
@@ -597,7 +597,7 @@ test("pays a refund above the daily limit once after the operator's release, and
     final: false,
   });
   expect(await fundsListed(found.id)).toEqual([]);
-  const again = await operatorRefund(world, found.id, "--yes");
+  const again = await runOperatorRefund(world, found.id, "--yes");
   expect(again).toMatchObject({ code: 0, steps: [{ step: "already", refundState: "none" }] });
 
   const expected = due(found.amount, NATIVE_CURRENCY);
@@ -619,7 +619,7 @@ test("pays a refund above the daily limit once after the operator's release, and
   ]);
   expect(await unrepaidOf(found.id)).toBeGreaterThan(2_000n * 10n ** 18n);
 
-  const late = await operatorRefund(world, found.id, "--yes");
+  const late = await runOperatorRefund(world, found.id, "--yes");
   expect(late).toMatchObject({ code: 0, steps: [{ step: "already", refundState: "final" }] });
   await world.round(limited);
   expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
@@ -642,7 +642,7 @@ test("a release no longer applies if a reorg drops the deposit before its refund
   const limited = await limitedTo(0n);
   const { agreed, found } = await depositedNative("0.04");
   await world.work(limited);
-  await operatorRefund(world, found.id, "--yes");
+  await runOperatorRefund(world, found.id, "--yes");
   expect(await world.services.reads.deposit(found.id)).toHaveProperty("refundReleasedAtMs");
   const head = (await world.services.reads.cursor(found.chainId))?.number ?? 0n;
   await world.origin.reorg(Number(head - found.blockNumber) + 1);
@@ -650,7 +650,7 @@ test("a release no longer applies if a reorg drops the deposit before its refund
   await world.watch(world.origin);
   expect(await world.services.reads.deposit(found.id)).not.toHaveProperty("refundReleasedAtMs");
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", fundsAt: "user" });
-  expect(await operatorRefund(world, found.id, "--yes")).toMatchObject({
+  expect(await runOperatorRefund(world, found.id, "--yes")).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("the deposit was reorged out"),
   });
@@ -658,7 +658,7 @@ test("a release no longer applies if a reorg drops the deposit before its refund
 
 test("refuses a release if there is nothing to release, and gives the reason", async () => {
   const refusal = async (name: string) => {
-    const { code, stderr, steps } = await operatorRefund(world, name, "--yes");
+    const { code, stderr, steps } = await runOperatorRefund(world, name, "--yes");
     expect({ code, steps }).toEqual({ code: 1, steps: [] });
     return stderr;
   };
@@ -691,7 +691,7 @@ test("refuses a release if there is nothing to release, and gives the reason", a
   await world.work(limited);
   const { chains } = world.services;
   const without = { ...world.services, chains: { ...chains, currency: () => undefined } };
-  expect((await operatorRefund({ ...world, services: without }, found.id, "--yes")).stderr).toMatch(
+  expect((await runOperatorRefund({ ...world, services: without }, found.id, "--yes")).stderr).toMatch(
     /is not configured on .*: add it to the chain's tokens/,
   );
 });

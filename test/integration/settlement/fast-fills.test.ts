@@ -3,7 +3,7 @@ import { settlementReads } from "../../../apps/api/src/settlement/settlement-rea
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { deposit } from "../../support/deposits.ts";
-import type { Agreed } from "../../support/engine-world.ts";
+import type { QuotedRequest } from "../../support/engine-world.ts";
 import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 /** A fast fill that is final while its deposit has not arrived. */
-async function makeFastFill(ttl = 3_600, by = world.engine.services): Promise<Agreed> {
+async function makeFastFill(ttl = 3_600, by = world.engine.services): Promise<QuotedRequest> {
   const { engine } = world;
   const agreed = await engine.quote({ recipient: engine.anAddress(), refundTo: engine.anAddress(), ttl });
   await sponsor.fastFill(agreed, {}, by);

@@ -15,7 +15,7 @@ import { submitExecutions } from "../../../apps/api/src/settlement/submit-execut
 import {
   SOLVER_CHAIN,
   startNonEvmWorld,
-  type NonEvmEnd,
+  type NonEvmTestChain,
   type NonEvmWorld,
 } from "../../support/non-evm-world.ts";
 import { startFakeOracle, type AttestedChain, type FakeOracle } from "./fake-oracle.ts";
@@ -74,7 +74,7 @@ afterAll(async () => {
 });
 
 /** The view of a non-EVM chain, in the formats of its family. */
-function attestedChain({ chain, connection }: NonEvmEnd): AttestedChain {
+function attestedChain({ chain, connection }: NonEvmTestChain): AttestedChain {
   const { family } = chain;
   return {
     name: chain.name,
@@ -120,7 +120,7 @@ async function solverHubBalance(): Promise<bigint> {
 }
 
 test("queries oracles about a fill between two families in their formats, and settles the deposit to the solver on the hub", async () => {
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const deposit = world.pay(agreed);
   await world.untilFinal(agreed.requestId);
   await untilSettled(agreed.requestId);
@@ -142,7 +142,7 @@ test("queries oracles about a fill between two families in their formats, and se
 
 test("claims and settles a deposit to a former depository", async () => {
   const before = await solverHubBalance();
-  const agreed = await world.agree();
+  const agreed = await world.storeRequest();
   const deposit = world.pay(agreed, { depository: `0x${"0f".repeat(32)}` });
   await world.untilFinal(agreed.requestId);
   const lies = world.events.of("oracle_lied").length;
@@ -156,7 +156,7 @@ test("claims and settles a deposit to a former depository", async () => {
 test("settles refunds, but queries no oracle about refunds of deposits without an order", async () => {
   const before = await solverHubBalance();
   const requestsBefore = oracle.requests.length;
-  const unnamed = await world.agree();
+  const unnamed = await world.storeRequest();
   const { user, origin } = unnamed.terms;
   world.origin.network.deposit({ from: user, currency: origin.currency, amount: 5_000n, nonce: 7n });
   await world.round();
@@ -166,7 +166,7 @@ test("settles refunds, but queries no oracle about refunds of deposits without a
   await attestDue(services, new AbortController().signal);
   expect(oracle.requests).toHaveLength(requestsBefore);
 
-  const agreed = await world.agree({ forceRefund: true });
+  const agreed = await world.storeRequest({ forceRefund: true });
   world.pay(agreed);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("refund");
   await untilSettled(agreed.requestId);

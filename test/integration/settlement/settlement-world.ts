@@ -11,7 +11,7 @@ import type { HubChain } from "../../../apps/api/src/settlement/hub.port.ts";
 import type { SettlementServices } from "../../../apps/api/src/settlement/settlement-services.port.ts";
 import { attestDue } from "../../../apps/api/src/settlement/attest-due.ts";
 import { submitExecutions } from "../../../apps/api/src/settlement/submit-executions.ts";
-import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { startEngineWorld, type QuotedRequest, type EngineWorld } from "../../support/engine-world.ts";
 import { attestedChain, startFakeOracle, type FakeOracle } from "./fake-oracle.ts";
 
 export const settlementPolicy = {
@@ -39,8 +39,8 @@ export interface SettlementWorld {
   readonly signers: readonly Signer[];
   readonly oracle: FakeOracle;
   /** A request whose fill is final. */
-  filled(): Promise<Agreed>;
-  refunded(): Promise<Agreed>;
+  filled(): Promise<QuotedRequest>;
+  refunded(): Promise<QuotedRequest>;
   attest(by?: SettlementServices): Promise<void>;
   submit(by?: SettlementServices): Promise<void>;
   mineHub(blocks?: number): Promise<void>;

@@ -1,7 +1,7 @@
 import { Secret } from "@causeway/config";
 import { afterAll, expect, test } from "vitest";
 import { anApiKey, fakeKeyAdmin } from "../../../../test/fakes/api-keys.ts";
-import { generator, rawBody } from "../../../../test/support/odd-bodies.ts";
+import { seededNumbers, rawBody } from "../../../../test/support/odd-bodies.ts";
 import { aServer } from "../../../../test/support/route-server.ts";
 import type { ApiKeyRecord } from "./api-key-register.port.ts";
 
@@ -54,7 +54,7 @@ test.for([
   `%s %s answers ${BODIES} random and mutated bodies with 200 or 400 and a message`,
   { timeout: 60_000 },
   async ([method, url, body]) => {
-    const random = generator(SEED);
+    const random = seededNumbers(SEED);
     const statuses = new Map<number, number>();
     for (let n = 0; n < BODIES; n++) {
       const payload = rawBody(body, random);

@@ -119,10 +119,17 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
   slotsFrom(chainId: number, sender: Address, nonce: number): Promise<readonly Slot[]>;
   /** Open and mined slots of these lanes in nonce order. */
   unsettledSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
+  /**
+   * Slots of all lanes of a chain, former keys included, to compare with the chain, by sender and in nonce
+   * order: open ones, and mined ones that may be final or orphaned.
+   * @param trail.hashes of the canonical blocks, by number
+   */
+  slotsToTrack(
+    chainId: number,
+    trail: { readonly finalBlock: bigint; readonly hashes: ReadonlyMap<bigint, string> },
+  ): Promise<Slot[]>;
   /** Open slots of these lanes in nonce order. */
   openSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
-  /** Open and mined slots of all lanes of a chain, former keys included, by sender and in nonce order. */
-  unsettledSlotsOn(chainId: number): Promise<Slot[]>;
   /** Open and mined slots of hub batches and payouts on a chain, of every sender. */
   unsettledCalls(chainId: number): Promise<Slot[]>;
   /** Whether all these deposits are stored as canonical in their blocks. */
@@ -215,7 +222,8 @@ export interface SendReads {
     limits: { readonly ofRequest: number; readonly ofChain: number },
   ): Promise<SendRecord[]>;
   /**
-   * Mined but not settled, in blocks that are no longer canonical by the stored trail, or up to a final block.
+   * Mined but not settled: in blocks that are no longer canonical by the stored trail, or up to a final
+   * block.
    */
   dueSends(
     chainId: number,

@@ -27,7 +27,7 @@ export async function rescueOverdue(
   };
   // Mostly there is none, and the queue need not be read.
   if ((await overdueNow(1)).length === 0) return 0;
-  // Read before the legs: a job that is found here and ends before the legs are read is checked in the next round.
+  // Read before the legs: a job that is found here and ends in between is checked in the next round.
   const queued = queuedLegs === undefined ? new Set<string>() : await queuedLegs.legIdsOf(job);
   if (queued === undefined) return 0;
   // Legs whose job waits for its turn must not hide lost ones.

@@ -7,7 +7,7 @@ import {
   quoteWorld,
   rareOn,
   usdcOn,
-  type World,
+  type QuoteWorldOptions,
 } from "../../../../test/fakes/quote-world.ts";
 import type { ChainPulse } from "../chains/chains.port.ts";
 import type { ScannedBlock } from "../db/reads.port.ts";
@@ -27,7 +27,11 @@ const unknown = (): never => {
 };
 
 /** Health of the origin chain with these facts. */
-function health(world: World, pulse: Partial<ChainPulse> = {}, scanned: ScannedBlock | undefined = HEAD) {
+function health(
+  world: QuoteWorldOptions,
+  pulse: Partial<ChainPulse> = {},
+  scanned: ScannedBlock | undefined = HEAD,
+) {
   const { chains, clock } = quoteWorld(world);
   return chainHealth(
     {

@@ -10,13 +10,13 @@ import {
   solver,
   user,
   usdcOn,
-  type World,
+  type QuoteWorldOptions,
 } from "../../../../test/fakes/quote-world.ts";
 import type { RouteConfigQuestion } from "./route-config.ts";
 import { measuredQuoteGas } from "../quotes/quote-gas.ts";
 import { routeConfig } from "./route-config.ts";
 
-const config = (world: World, change: Partial<RouteConfigQuestion> = {}) =>
+const config = (world: QuoteWorldOptions, change: Partial<RouteConfigQuestion> = {}) =>
   routeConfig(quoteWorld(world), {
     originChainId: ORIGIN,
     destinationChainId: DESTINATION,

@@ -9,7 +9,7 @@ import {
   rareOn,
   usdcOn,
   wethOn,
-  type World,
+  type QuoteWorldOptions,
 } from "../../../../test/fakes/quote-world.ts";
 import { foreignToken } from "../markets/tokens/foreign-token.adapter.ts";
 import type { TrendingQuestion } from "./trending-currencies.ts";
@@ -45,7 +45,7 @@ function trafficOf(
 function trending(
   traffic: readonly TokenTraffic[],
   change: Partial<TrendingQuestion> = {},
-  world: World = {},
+  world: QuoteWorldOptions = {},
 ): string[] {
   const { chains } = quoteWorld(world);
   const tokens = {

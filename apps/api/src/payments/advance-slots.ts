@@ -104,7 +104,7 @@ async function explain(
         round.faults.push(error);
       });
       return isForeign === true
-        ? [{ ...slotCase, lane: { ...slotCase.lane, turn: "foreign" as const } }]
+        ? [{ ...slotCase, lane: { ...slotCase.lane, nonceState: "foreign" as const } }]
         : [];
     }),
   );

@@ -13,7 +13,7 @@ import {
   usdcOn,
   wethOn,
 } from "../../../../test/fakes/quote-world.ts";
-import type { QuoteWorld, World } from "../../../../test/fakes/quote-world.ts";
+import type { QuoteWorld, QuoteWorldOptions } from "../../../../test/fakes/quote-world.ts";
 import { aConnectedNonEvmChain, hyperliquid } from "../../../../test/fakes/non-evm-chains.ts";
 import { createQuote } from "../quotes/create-quote.ts";
 import { fillSwapQuoter } from "./fill-swap.ts";
@@ -22,7 +22,9 @@ import { amountToPay } from "./fill-amount.ts";
 import type { AmountDue, RequestEnds } from "./fill-amount.ts";
 
 /** A quote for the locked token, which is swapped before its deposit. */
-async function quoteAndStore(world: World = {}): Promise<{ services: QuoteWorld; terms: RequestTerms }> {
+async function quoteAndStore(
+  world: QuoteWorldOptions = {},
+): Promise<{ services: QuoteWorld; terms: RequestTerms }> {
   const services = quoteWorld({ pools: market(), ...world });
   await createQuote(
     services,

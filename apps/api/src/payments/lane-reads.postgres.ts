@@ -59,17 +59,23 @@ const unsettled = readSlots(
   (p: Params<{ chainId: number; senders: readonly Address[] }>) => text`${slots.chainId} = ${p.chainId}
     and ${slots.sender} = any(${p.senders}::text[]) and ${slots.state} in ('open', 'mined')`,
 );
-// A burst leaves many more mined slots than open ones.
+interface TrackedTrail extends Record<string, unknown> {
+  readonly chainId: number;
+  readonly finalBlock: bigint;
+  readonly hashes: readonly string[];
+}
+// Includes former keys: following their nonces needs no key. Under load, most slots are mined in a known block
+// and only wait for it to become final.
+const toTrack = readSlots(
+  "read_slots_to_track",
+  (p: Params<TrackedTrail>) => text`${slots.chainId} = ${p.chainId}
+    and ${slots.state} in ('open', 'mined') and (${slots.state} = 'open'
+      or (${slots.minedBlockNumber} > ${p.finalBlock}::bigint and ${slots.minedBlockHash} = any(${p.hashes}::text[])) is not true)`,
+);
 const open = readSlots(
   "read_open_slots",
   (p: Params<{ chainId: number; senders: readonly Address[] }>) => text`${slots.chainId} = ${p.chainId}
     and ${slots.sender} = any(${p.senders}::text[]) and ${slots.state} = 'open'`,
-);
-// Includes former keys: following their nonces needs no key.
-const unsettledOn = readSlots(
-  "read_unsettled_slots_on",
-  ({ chainId }: Params<{ chainId: number }>) =>
-    text`${slots.chainId} = ${chainId} and ${slots.state} in ('open', 'mined')`,
 );
 const unsettledCalls = readSlots(
   "read_unsettled_calls",
@@ -200,8 +206,8 @@ type LaneReads = Pick<
   | "slotsFrom"
   | "slot"
   | "unsettledSlots"
+  | "slotsToTrack"
   | "openSlots"
-  | "unsettledSlotsOn"
   | "unsettledCalls"
   | "lane"
   | "hasPayments"
@@ -229,8 +235,9 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
     slot: async (id) => slotsIn(await slotById(sql, { id }))[0],
     unsettledSlots: async (chainId, ...ofSenders) =>
       slotsIn(await unsettled(sql, { chainId, senders: ofSenders })),
+    slotsToTrack: async (chainId, { finalBlock, hashes }) =>
+      slotsIn(await toTrack(sql, { chainId, finalBlock, hashes: [...hashes.values()] })),
     openSlots: async (chainId, ...ofSenders) => slotsIn(await open(sql, { chainId, senders: ofSenders })),
-    unsettledSlotsOn: async (chainId) => slotsIn(await unsettledOn(sql, { chainId })),
     unsettledCalls: async (chainId) => slotsIn(await unsettledCalls(sql, { chainId })),
     async lane(chainId, sender) {
       const key = `${chainId} ${sender}`;

@@ -27,7 +27,7 @@ export async function trackLane(
   const trail = trailOf(blocks, chain.finalityBlocks);
   if (trail === undefined) return true;
   // One query for all lanes: most heads change none of them.
-  const slots = await services.reads.unsettledSlotsOn(chain.id);
+  const slots = await services.reads.slotsToTrack(chain.id, trail);
   for (const [sender, ofSender] of Map.groupBy(slots, (slot) => slot.sender))
     await trackSender(services, connected, { sender, slots: ofSender }, trail, reorged);
   return slots.some(({ state }) => state === "open");

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { A_TX_HASH, KNOWN_REQUEST_ID } from "../../../../test/fakes/route-services.ts";
-import { generator, rawBody } from "../../../../test/support/odd-bodies.ts";
+import { seededNumbers, rawBody } from "../../../../test/support/odd-bodies.ts";
 import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
 
 const BODIES = 5000;
@@ -39,7 +39,7 @@ test.for(Object.entries(valid))(
   `POST %s answers ${BODIES} random and mutated bodies with 200 or 400 and a message`,
   { timeout: 60_000 },
   async ([url, body]) => {
-    const random = generator(SEED);
+    const random = seededNumbers(SEED);
     const statuses = new Map<number, number>();
     for (let n = 0; n < BODIES; n++) {
       const payload = rawBody(body, random);

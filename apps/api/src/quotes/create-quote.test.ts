@@ -18,13 +18,13 @@ import {
   user,
   wethOn,
 } from "../../../../test/fakes/quote-world.ts";
-import type { World } from "../../../../test/fakes/quote-world.ts";
+import type { QuoteWorldOptions } from "../../../../test/fakes/quote-world.ts";
 
 const recipient = "0x2222222222222222222222222222222222222222";
 
 async function refusalOf(
   input: Partial<QuoteInput>,
-  world: World = {},
+  world: QuoteWorldOptions = {},
 ): Promise<{ code: ErrorCode; field: string | undefined }> {
   const services = quoteWorld(world);
   const refusal: unknown = await createQuote(services, aQuoteInput(input)).then(

@@ -30,7 +30,7 @@ import {
   wethOn,
 } from "../../../../test/fakes/quote-world.ts";
 import { aPayingAppKey, sponsor, withAppBalances } from "../../../../test/fakes/paying-app.ts";
-import type { World } from "../../../../test/fakes/quote-world.ts";
+import type { QuoteWorldOptions } from "../../../../test/fakes/quote-world.ts";
 import {
   aConnectedNonEvmChain,
   bitcoin,
@@ -97,7 +97,7 @@ function recordingUsers(deposits: UserDeposit[] = []): {
   };
 }
 
-interface Scenario extends World {
+interface Scenario extends QuoteWorldOptions {
   readonly svm?: NonEvmScenario;
   readonly bvm?: NonEvmScenario;
   readonly hypevm?: NonEvmScenario;

@@ -20,7 +20,7 @@ import {
   user,
   wethOn,
 } from "../../../../test/fakes/quote-world.ts";
-import type { World } from "../../../../test/fakes/quote-world.ts";
+import type { QuoteWorldOptions } from "../../../../test/fakes/quote-world.ts";
 import { aServer } from "../../../../test/support/route-server.ts";
 import type { QuoteKey } from "../balances/sponsors.port.ts";
 import { createQuote } from "./create-quote.ts";
@@ -38,7 +38,7 @@ interface Case {
   readonly code: ErrorCode;
   readonly when: string;
   readonly input: Readonly<Record<string, unknown>>;
-  readonly world?: World;
+  readonly world?: QuoteWorldOptions;
   readonly change?: (services: QuoteServices) => Partial<QuoteServices>;
   readonly key?: QuoteKey;
   readonly status?: number;
@@ -102,7 +102,7 @@ const unfunded: QuoteKey = {
   rules: defaultSponsorshipRules,
 } as unknown as QuoteKey;
 
-const approved: World = { account: { allowance: 2n ** 255n } };
+const approved: QuoteWorldOptions = { account: { allowance: 2n ** 255n } };
 
 const cases: readonly Case[] = [
   {
@@ -402,7 +402,7 @@ const cases: readonly Case[] = [
     input: { originCurrency: lockedOn(ORIGIN), amount: "200000000000000000000" },
     world: {
       pools: market(),
-      poolsAre: { fails: () => new ServiceError("RPC_HTTP_ERROR", "Pools could not be read") },
+      poolBehavior: { fails: () => new ServiceError("RPC_HTTP_ERROR", "Pools could not be read") },
     },
     status: 503,
     message: "Pools could not be read",

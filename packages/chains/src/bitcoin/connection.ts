@@ -29,7 +29,7 @@ import {
 } from "@causeway/families/bitcoin";
 import { depositPrivateKeys } from "./deposit-keys.ts";
 import { createExplorer, shareOutputs } from "./explorer.ts";
-import { cachedFeeRate, MAX_RATE } from "./fee-rate.ts";
+import { cachedFeeRate, maxFeeRate } from "./fee-rate.ts";
 import { createOutcomes } from "./payment-outcome.ts";
 import { paymentOutputs, scriptOfKey, signedTransaction, textScript } from "./payment-transaction.ts";
 import { outpointKey, replacementFee, sharedInputs } from "./replacement.ts";
@@ -83,7 +83,8 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   });
   const { sharedFeeSources: nodes = [] } = options;
   nodes.push(reads);
-  const currentFeeRate = cachedFeeRate(explorer, nodes, options.now);
+  const maxRate = maxFeeRate(options.chain);
+  const currentFeeRate = cachedFeeRate(explorer, nodes, options.now, maxRate);
   const { depositAddressKey } = options;
   const listing = createAddressListing(facts.network, MAX_OUTPUTS, {
     explorer: shareOutputs(explorer, options.sharedOutputs),
@@ -165,7 +166,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
         witnessInputs(inputs.length),
         allOutputs.map(({ script }) => script),
       ),
-      MAX_RATE,
+      maxRate,
     );
     if (fee > maxFee * MAX_REPLACEMENT_FACTOR)
       throw new InsufficientInventory("another attempt would exceed the maximum fee");

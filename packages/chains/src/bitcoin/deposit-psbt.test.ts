@@ -1,7 +1,13 @@
 import { p2pkh, p2sh, p2tr, p2wpkh, p2wsh, p2pk, Transaction, utils } from "@scure/btc-signer";
 import { pubECDSA } from "@scure/btc-signer/utils.js";
 import { expect, test } from "vitest";
-import { carry, depository, orderId, unsigned, user } from "../../../../test/support/bitcoin-transactions.ts";
+import {
+  textOutput,
+  depository,
+  orderId,
+  unsigned,
+  user,
+} from "../../../../test/support/bitcoin-transactions.ts";
 import { depositTransaction, typicalDepositFee } from "./deposit-psbt.ts";
 import { hexOf, readRawTransaction } from "@causeway/families/bitcoin";
 
@@ -39,7 +45,7 @@ for (const [kind, { script }] of Object.entries(kinds))
     const paid = readRawTransaction(tx.extract());
     expect(paid?.outputs).toEqual([
       { script: depository.script, amount: 40_000n },
-      carry(orderId),
+      textOutput(orderId),
       { script: userScript, amount: 60_000n - (built?.fee ?? 0n) },
     ]);
     const size = BigInt(tx.vsize);

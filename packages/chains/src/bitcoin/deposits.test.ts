@@ -4,13 +4,13 @@ import { judgeDeposit, type BitcoinOutput } from "@causeway/families/bitcoin";
 import {
   aParty,
   aTransaction,
-  carry,
-  carryLong,
+  textOutput,
+  longTextOutput,
   depository,
   orderId,
-  other,
-  otherId,
-  pay,
+  stranger,
+  otherOrderId,
+  outputTo,
   recipient,
   user,
 } from "../../../../test/support/bitcoin-transactions.ts";
@@ -28,10 +28,12 @@ function depositOf(spent: readonly BitcoinOutput[], outputs: readonly BitcoinOut
   return judgment.deposit;
 }
 
-const fromUser = [pay(user, 100_000n)];
+const fromUser = [outputTo(user, 100_000n)];
 
 test("a payment to a depository with an id is that deposit, and the owner of the first input is its depositor", () => {
-  expect(judge(fromUser, [pay(user, 1_000n), carry(orderId), pay(depository, 50_000n)])).toEqual({
+  expect(
+    judge(fromUser, [outputTo(user, 1_000n), textOutput(orderId), outputTo(depository, 50_000n)]),
+  ).toEqual({
     script: depository.script,
     deposit: {
       index: "1",
@@ -44,32 +46,36 @@ test("a payment to a depository with an id is that deposit, and the owner of the
 });
 
 test("several outputs to one depository are one deposit of their total", () => {
-  expect(depositOf(fromUser, [pay(depository, 1n), carry(orderId), pay(depository, 2n)])?.amount).toBe(3n);
+  expect(
+    depositOf(fromUser, [outputTo(depository, 1n), textOutput(orderId), outputTo(depository, 2n)])?.amount,
+  ).toBe(3n);
 });
 
 test.each([1, 2, 4] as const)("finds the text for every encoding of its length (%i bytes)", (lengthBytes) => {
-  expect(depositOf(fromUser, [pay(depository, 1n), carryLong(orderId, lengthBytes)])).toMatchObject({
-    depositId: orderId,
-    index: "1",
-  });
+  expect(depositOf(fromUser, [outputTo(depository, 1n), longTextOutput(orderId, lengthBytes)])).toMatchObject(
+    {
+      depositId: orderId,
+      index: "1",
+    },
+  );
 });
 
 test.each([
   ["nothing", []],
-  ["upper case", [carry(`0x${"AB".repeat(32)}`)]],
-  ["no 0x", [carry("ab".repeat(32))]],
-  ["a digit more", [carry(`${orderId}a`)]],
-  ["a digit less", [carry(orderId.slice(0, -1))]],
-  ["something before it", [carry(` ${orderId}`)]],
-  ["zero", [carry(`0x${"00".repeat(32)}`)]],
-  ["sixteen zero bytes first", [carry(`0x${"00".repeat(16)}${"ab".repeat(16)}`)]],
-  ["two ids", [carry(orderId), carry(otherId)]],
-  ["one id twice", [carry(orderId), carry(orderId)]],
+  ["upper case", [textOutput(`0x${"AB".repeat(32)}`)]],
+  ["no 0x", [textOutput("ab".repeat(32))]],
+  ["a digit more", [textOutput(`${orderId}a`)]],
+  ["a digit less", [textOutput(orderId.slice(0, -1))]],
+  ["something before it", [textOutput(` ${orderId}`)]],
+  ["zero", [textOutput(`0x${"00".repeat(32)}`)]],
+  ["sixteen zero bytes first", [textOutput(`0x${"00".repeat(16)}${"ab".repeat(16)}`)]],
+  ["two ids", [textOutput(orderId), textOutput(otherOrderId)]],
+  ["one id twice", [textOutput(orderId), textOutput(orderId)]],
   ["the id's bytes", [{ amount: 0n, script: `6a20${orderId.slice(2)}` }]],
   ["a broken push", [{ amount: 0n, script: "6a4c" }]],
-  ["two pushes", [{ amount: 0n, script: `${carry(orderId).script}00` }]],
+  ["two pushes", [{ amount: 0n, script: `${textOutput(orderId).script}00` }]],
 ] as const)("a deposit with %s has no id and belongs to the owner of its first input", (_, texts) => {
-  expect(depositOf(fromUser, [pay(depository, 1n), ...texts])).toMatchObject({
+  expect(depositOf(fromUser, [outputTo(depository, 1n), ...texts])).toMatchObject({
     depositId: undefined,
     index: "0",
     depositor: user.address,
@@ -77,53 +83,67 @@ test.each([
 });
 
 test("a deposit can name its depositor, after the id or in a text of its own", () => {
-  const named = `${orderId}|depositor=${other.address}|`;
-  expect(depositOf(fromUser, [pay(depository, 1n), carry(named)])).toMatchObject({
-    depositor: other.address,
+  const named = `${orderId}|depositor=${stranger.address}|`;
+  expect(depositOf(fromUser, [outputTo(depository, 1n), textOutput(named)])).toMatchObject({
+    depositor: stranger.address,
     depositId: orderId,
   });
   expect(
-    depositOf(fromUser, [pay(depository, 1n), carry(orderId), carry(`|depositor=${other.address}|`)]),
-  ).toMatchObject({ depositor: other.address, depositId: orderId, index: "1" });
+    depositOf(fromUser, [
+      outputTo(depository, 1n),
+      textOutput(orderId),
+      textOutput(`|depositor=${stranger.address}|`),
+    ]),
+  ).toMatchObject({ depositor: stranger.address, depositId: orderId, index: "1" });
 });
 
 test.each([
   ["is not an address", ["|depositor=invalid|"]],
   ["is an address of another network", ["|depositor=bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080|"]],
-  ["is in upper case", [`|depositor=${other.address.toUpperCase()}|`]],
-  ["is one of two", [`|depositor=${other.address}|`, `|depositor=${recipient.address}|`]],
+  ["is in upper case", [`|depositor=${stranger.address.toUpperCase()}|`]],
+  ["is one of two", [`|depositor=${stranger.address}|`, `|depositor=${recipient.address}|`]],
 ])("ignores a named depositor that %s", (_, texts) => {
-  expect(depositOf(fromUser, [pay(depository, 1n), carry(orderId), ...texts.map(carry)])?.depositor).toBe(
-    user.address,
-  );
+  expect(
+    depositOf(fromUser, [outputTo(depository, 1n), textOutput(orderId), ...texts.map(textOutput)])?.depositor,
+  ).toBe(user.address);
 });
 
 test("a transaction that spends from a depository is not a deposit: change, sweeps, moves between depositories", () => {
   expect(
-    depositOf([pay(depository, 9n)], [pay(recipient, 5n), pay(depository, 4n), carry(orderId)]),
+    depositOf(
+      [outputTo(depository, 9n)],
+      [outputTo(recipient, 5n), outputTo(depository, 4n), textOutput(orderId)],
+    ),
   ).toBeUndefined();
-  expect(depositOf([pay(user, 9n), pay(second, 9n)], [pay(depository, 9n), carry(orderId)])).toBeUndefined();
+  expect(
+    depositOf([outputTo(user, 9n), outputTo(second, 9n)], [outputTo(depository, 9n), textOutput(orderId)]),
+  ).toBeUndefined();
 });
 
 test("refuses a transaction that pays two depositories", () => {
-  expect(judge(fromUser, [pay(depository, 1n), pay(second, 1n), carry(orderId)])).toHaveProperty("refusal");
+  expect(
+    judge(fromUser, [outputTo(depository, 1n), outputTo(second, 1n), textOutput(orderId)]),
+  ).toHaveProperty("refusal");
 });
 
 test("a transaction that pays no depository, or pays it nothing, is not a deposit", () => {
-  expect(depositOf(fromUser, [pay(other, 1n), carry(orderId)])).toBeUndefined();
-  expect(depositOf(fromUser, [pay(depository, 0n), carry(orderId)])).toBeUndefined();
+  expect(depositOf(fromUser, [outputTo(stranger, 1n), textOutput(orderId)])).toBeUndefined();
+  expect(depositOf(fromUser, [outputTo(depository, 0n), textOutput(orderId)])).toBeUndefined();
 });
 
 test("ignores the outputs of a coinbase transaction", () => {
-  const { transaction } = aTransaction([], [pay(depository, 1n), carry(orderId)]);
+  const { transaction } = aTransaction([], [outputTo(depository, 1n), textOutput(orderId)]);
   const coinbase = { ...transaction, inputs: [{ txid: "00".repeat(32), vout: 0xffffffff, sequence: 0 }] };
   expect(judgeDeposit(rules, { transaction: coinbase, spent: [] })).toEqual({ deposit: undefined });
 });
 
 test("a depositor whose script has no address must be named", () => {
   const ownerless = { script: "51", amount: 9n };
-  expect(judge([ownerless], [pay(depository, 1n), carry(orderId)])).toHaveProperty("refusal");
+  expect(judge([ownerless], [outputTo(depository, 1n), textOutput(orderId)])).toHaveProperty("refusal");
   expect(
-    depositOf([ownerless], [pay(depository, 1n), carry(`${orderId}|depositor=${other.address}|`)])?.depositor,
-  ).toBe(other.address);
+    depositOf(
+      [ownerless],
+      [outputTo(depository, 1n), textOutput(`${orderId}|depositor=${stranger.address}|`)],
+    )?.depositor,
+  ).toBe(stranger.address);
 });

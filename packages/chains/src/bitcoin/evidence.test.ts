@@ -14,11 +14,11 @@ import { endpointEvidence } from "../evidence-source.ts";
 import { bitcoinEndpoint } from "./evidence.ts";
 import {
   aPsbt,
-  carry,
+  textOutput,
   depository,
   orderId,
-  other,
-  pay,
+  stranger,
+  outputTo,
   recipient,
   solver,
   sourceOf,
@@ -90,7 +90,7 @@ function withSources(spent: readonly BitcoinOutput[], outputs: readonly BitcoinO
   return { txid: all[0]?.txid ?? "", all };
 }
 
-const deposit = withSources([pay(user, 100n)], [pay(depository, 50n), carry(orderId)]);
+const deposit = withSources([outputTo(user, 100n)], [outputTo(depository, 50n), textOutput(orderId)]);
 const source = (transport: RpcTransport, hints?: SpendHints) =>
   endpointEvidence(chain, bitcoin, bitcoinEndpoint(transport, facts, hints));
 
@@ -188,7 +188,10 @@ test.each([`0x${deposit.txid}`, deposit.txid.toUpperCase(), deposit.txid.slice(1
 );
 
 test("returns the amounts and the time of a final payment", async () => {
-  const { txid, all } = withSources([pay(solver, 100n)], [pay(recipient, 90n), carry(orderId)]);
+  const { txid, all } = withSources(
+    [outputTo(solver, 100n)],
+    [outputTo(recipient, 90n), textOutput(orderId)],
+  );
   const question = {
     orderId,
     solver: `0x${"50".repeat(20)}`,
@@ -204,12 +207,12 @@ test("returns the amounts and the time of a final payment", async () => {
   expect(await source(aNode(all, 5)).payments(txid, question)).toMatchObject({ kind: "notFinal" });
 });
 
-const spentOutputs = [pay(depository, 1_000n)];
-const paidOutputs = [pay(recipient, 600n), pay(depository, 390n)];
+const spentOutputs = [outputTo(depository, 1_000n)];
+const paidOutputs = [outputTo(recipient, 600n), outputTo(depository, 390n)];
 const payload = aPsbt(spentOutputs, paidOutputs);
 const ownTransaction = withSources(spentOutputs, paidOutputs);
-const rivalTransaction = withSources(spentOutputs, [pay(other, 990n)]);
-const unrelated = withSources([pay(other, 5n)], [pay(user, 4n)]);
+const rivalTransaction = withSources(spentOutputs, [outputTo(stranger, 990n)]);
+const unrelated = withSources([outputTo(stranger, 5n)], [outputTo(user, 4n)]);
 
 const explorer = (spend: ReportedSpend): SpendHints => ({
   spendOf: async () => await Promise.resolve(spend),
@@ -296,10 +299,12 @@ function counting(transport: RpcTransport) {
 
 /** Outputs of which one pays the depository and the others the user. */
 const crowd = (count: number): BitcoinOutput[] =>
-  Array.from({ length: count }, (_, index) => pay(index === 0 ? depository : user, 1_000n + BigInt(index)));
+  Array.from({ length: count }, (_, index) =>
+    outputTo(index === 0 ? depository : user, 1_000n + BigInt(index)),
+  );
 
 test("does not read spent outputs of a transaction that neither pays a depository nor carries the order id", async () => {
-  const { txid, all } = withSources(crowd(200).slice(1), [pay(other, 50n)]);
+  const { txid, all } = withSources(crowd(200).slice(1), [outputTo(stranger, 50n)]);
   const node = counting(aNode(all, 6));
   expect(await source(node.transport).deposits(txid)).toMatchObject({ value: { deposits: [] } });
   const question = {
@@ -317,7 +322,7 @@ test("does not read spent outputs of a transaction that neither pays a depositor
 test("reads the outputs that a withdrawal spends a few at a time", async () => {
   const spent = crowd(300);
   const node = counting(aNode(spent.map(sourceOf), 6));
-  const paidOut = aPsbt(spent, [pay(recipient, 600n)]);
+  const paidOut = aPsbt(spent, [outputTo(recipient, 600n)]);
   expect(await source(node.transport).withdrawal(paidOut, undefined)).toMatchObject({
     value: { status: "pending" },
   });
@@ -335,7 +340,7 @@ test("refuses a withdrawal with more inputs than a transaction can have, without
 
 test("asks the explorer about a few inputs at a time, and stops once one decides the outcome", async () => {
   const spent = crowd(100);
-  const rivalOfFirst = withSources(spent.slice(0, 1), [pay(other, 990n)]);
+  const rivalOfFirst = withSources(spent.slice(0, 1), [outputTo(stranger, 990n)]);
   let [requests, inFlight, maxInFlight] = [0, 0, 0];
   const hints: SpendHints = {
     spendOf: async () => {
@@ -348,7 +353,7 @@ test("asks the explorer about a few inputs at a time, and stops once one decides
     close: async () => await Promise.resolve(),
   };
   const node = aNode([...spent.map(sourceOf), ...rivalOfFirst.all], 6);
-  const paidOut = aPsbt(spent, [pay(recipient, 600n)]);
+  const paidOut = aPsbt(spent, [outputTo(recipient, 600n)]);
   expect(await source(node, hints).withdrawal(paidOut, undefined)).toMatchObject({
     value: { status: "expired" },
   });
@@ -358,8 +363,8 @@ test("asks the explorer about a few inputs at a time, and stops once one decides
 
 test("resumes reading a deposit with many inputs if a question ended early", async () => {
   const manyInputs = withSources(
-    Array.from({ length: 300 }, () => pay(user, 1_000n)),
-    [pay(depository, 50_000n), carry(orderId)],
+    Array.from({ length: 300 }, () => outputTo(user, 1_000n)),
+    [outputTo(depository, 50_000n), textOutput(orderId)],
   );
   let remaining = 100;
   let readCount = 0;

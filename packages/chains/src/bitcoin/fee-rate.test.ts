@@ -1,6 +1,6 @@
 import { RpcFault } from "@causeway/families";
 import { expect, test } from "vitest";
-import { cachedFeeRate } from "./fee-rate.ts";
+import { cachedFeeRate, maxFeeRate } from "./fee-rate.ts";
 
 const networkFault = new RpcFault({ kind: "network", method: "fee-estimates", reason: "refused" });
 
@@ -47,9 +47,16 @@ test.each<[string, readonly [Estimate, ...Estimate[]], bigint]>([
   expect(await rateOf(...answers)).toBe(expected);
 });
 
+test("no estimate sets more than the operator allows", async () => {
+  const source = { feeRate: async () => await Promise.resolve(400_000n) };
+  const maxRate = maxFeeRate({ bitcoin: { network: "mainnet", maxSatPerVbyte: 100 } });
+  expect(await cachedFeeRate(source, [source], () => 0, maxRate)()).toBe(100_000n);
+  expect(maxFeeRate({})).toBe(500_000n);
+});
+
 test.each<[string, readonly [Estimate, ...Estimate[]]]>([
   ["all sources are down", [networkFault, networkFault]],
-  ["the explorer is networkFault, and the node has no estimate", [networkFault, undefined]],
+  ["the explorer is down, and the node has no estimate", [networkFault, undefined]],
   ["the explorer has no estimate, and the node is down", [undefined, networkFault]],
 ])("a fault is never taken for a low fee rate: %s", async (_, answers) => {
   await expect(rateOf(...answers)).rejects.toBe(networkFault);

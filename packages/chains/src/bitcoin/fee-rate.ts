@@ -1,3 +1,4 @@
+import type { NonEvmChain } from "@causeway/domain";
 import { RpcFault } from "@causeway/families";
 import type { Explorer } from "./explorer.ts";
 
@@ -9,7 +10,7 @@ export type FeeSource = Pick<Explorer, "feeRate">;
  * maximum are not trusted.
  */
 const MIN_RATE = 1_000n;
-export const MAX_RATE = 500_000n;
+const MAX_RATE = 500_000n;
 /** How many times the next lower estimate the highest one counts: if others are down, it may be invented. */
 const MAX_LONE_FACTOR = 3n;
 /** Used when no source has an estimate: twice the minimum. */
@@ -24,12 +25,14 @@ const CACHE_MS = 10_000;
  * estimate that the highest one decides, it counts up to three times the next lower one.
  *
  * @param nodes all nodes of the chain; a node without an estimate does not lower the median
+ * @param maxRate the operator's limit, satoshis per 1000 virtual bytes
  * @throws RpcFault if a source failed and no other one has an estimate
  */
 export function cachedFeeRate(
   explorer: FeeSource,
   nodes: readonly FeeSource[],
   now: () => number,
+  maxRate: bigint = MAX_RATE,
 ): () => Promise<bigint> {
   let cached: { readonly rate: bigint; readonly atMs: number } | undefined;
   return async () => {
@@ -53,10 +56,15 @@ export function cachedFeeRate(
     const estimate =
       lower(lower(explorerRate, limit), secondHighestRate && secondHighestRate * MAX_LONE_FACTOR) ??
       DEFAULT_RATE;
-    const rate = estimate < MIN_RATE ? MIN_RATE : estimate > MAX_RATE ? MAX_RATE : estimate;
+    const rate = estimate < MIN_RATE ? MIN_RATE : estimate > maxRate ? maxRate : estimate;
     cached = { rate, atMs: now() };
     return rate;
   };
+}
+
+/** The highest fee rate that may be paid on a chain, satoshis per 1000 virtual bytes. */
+export function maxFeeRate({ bitcoin }: Pick<NonEvmChain, "bitcoin">): bigint {
+  return bitcoin?.maxSatPerVbyte === undefined ? MAX_RATE : BigInt(bitcoin.maxSatPerVbyte) * 1_000n;
 }
 
 /** An absent value counts as the highest one. */

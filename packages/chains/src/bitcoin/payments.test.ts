@@ -4,12 +4,12 @@ import { nativeCurrency } from "@causeway/families";
 import { expect, test } from "vitest";
 import {
   aTransaction,
-  carry,
+  textOutput,
   depository,
   orderId,
-  other,
-  otherId,
-  pay,
+  stranger,
+  otherOrderId,
+  outputTo,
   recipient,
   solver,
   unsigned,
@@ -25,7 +25,7 @@ import {
 
 const currency = nativeCurrency("bitcoin-vm");
 const rules = { depositories: new Set([depository.script]) };
-const fromSolver = [pay(solver, 100_000n)];
+const fromSolver = [outputTo(solver, 100_000n)];
 const toRecipient = { recipient: recipient.address, currency };
 
 function judge(
@@ -45,15 +45,21 @@ function judge(
 }
 
 test("adds up the outputs to the recipient if the transaction carries the order id", () => {
-  const outputs = [pay(recipient, 7n), carry(orderId), pay(solver, 5n), pay(recipient, 3n), carry("thanks")];
+  const outputs = [
+    outputTo(recipient, 7n),
+    textOutput(orderId),
+    outputTo(solver, 5n),
+    outputTo(recipient, 3n),
+    textOutput("thanks"),
+  ];
   expect(judge(fromSolver, outputs)).toEqual({ amounts: [10n] });
 });
 
 test("does not count a transaction with inputs of the recipient or of a third party", () => {
-  const outputs = [pay(recipient, 10n), carry(orderId)];
-  expect(judge([pay(recipient, 40n)], outputs)).toHaveProperty("refusal");
-  expect(judge([...fromSolver, pay(recipient, 4n)], outputs)).toHaveProperty("refusal");
-  expect(judge([...fromSolver, pay(other, 4n)], outputs)).toHaveProperty("refusal");
+  const outputs = [outputTo(recipient, 10n), textOutput(orderId)];
+  expect(judge([outputTo(recipient, 40n)], outputs)).toHaveProperty("refusal");
+  expect(judge([...fromSolver, outputTo(recipient, 4n)], outputs)).toHaveProperty("refusal");
+  expect(judge([...fromSolver, outputTo(stranger, 4n)], outputs)).toHaveProperty("refusal");
   expect(judge([...fromSolver, ...fromSolver], outputs)).toEqual({ amounts: [10n] });
 });
 
@@ -62,7 +68,7 @@ const SINGLE_ANYONE_CAN_PAY = 0x83;
 
 /** A payment from a key, signed with the given hash type. */
 function judgeSigned(spent: readonly BitcoinOutput[], sighash: number, key: Uint8Array) {
-  const tx = unsigned(spent, [pay(recipient, 10n), carry(orderId)]);
+  const tx = unsigned(spent, [outputTo(recipient, 10n), textOutput(orderId)]);
   spent.forEach(({ script, amount }, index) => {
     const witnessUtxo = { script: bytesIn(script) ?? new Uint8Array(), amount };
     tx.updateInput(index, { witnessUtxo, sighashType: sighash, ...taprootKey(script, key) });
@@ -88,10 +94,10 @@ function taprootKey(script: string, key: Uint8Array) {
 
 test("does not count a recipient's SIGHASH_SINGLE|ANYONECANPAY sale as a fill", () => {
   // The sold output is at one address of the seller, and the price goes to another.
-  const { key } = other;
+  const { key } = stranger;
   const taproot = hexOf(p2tr(pubSchnorr(key)).script);
   const legacy = hexOf(p2pkh(pubECDSA(key)).script);
-  for (const script of [other.script, taproot]) {
+  for (const script of [stranger.script, taproot]) {
     const spent = [{ script, amount: 100_000n }];
     expect(judgeSigned(spent, ALL, key)).toEqual({ amounts: [10n] });
     for (const type of [SINGLE_ANYONE_CAN_PAY, 0x03, 0x02, 0x82])
@@ -125,18 +131,21 @@ test("does not read the script and control block of a taproot witness as signatu
 
 test.each([
   ["no id", []],
-  ["another order's id", [carry(otherId)]],
-  ["two orders' ids", [carry(orderId), carry(otherId)]],
-  ["the id twice", [carry(orderId), carry(orderId)]],
-  ["the id and a deposit's", [carry(orderId), carry(`${otherId}|depositor=${other.address}|`)]],
-  ["the id and more", [carry(`${orderId}|`)]],
-  ["the id in upper case", [carry(`0x${"AB".repeat(32)}`)]],
+  ["another order's id", [textOutput(otherOrderId)]],
+  ["two orders' ids", [textOutput(orderId), textOutput(otherOrderId)]],
+  ["the id twice", [textOutput(orderId), textOutput(orderId)]],
+  [
+    "the id and a deposit's",
+    [textOutput(orderId), textOutput(`${otherOrderId}|depositor=${stranger.address}|`)],
+  ],
+  ["the id and more", [textOutput(`${orderId}|`)]],
+  ["the id in upper case", [textOutput(`0x${"AB".repeat(32)}`)]],
 ])("a payment with %s pays no order", (_, texts) => {
-  expect(judge(fromSolver, [pay(recipient, 1n), ...texts])).toHaveProperty("refusal");
+  expect(judge(fromSolver, [outputTo(recipient, 1n), ...texts])).toHaveProperty("refusal");
 });
 
 test("accepts a payment after the deadline within the tolerance for header times, and not after that", () => {
-  const outputs = [pay(recipient, 1n), carry(orderId)];
+  const outputs = [outputTo(recipient, 1n), textOutput(orderId)];
   expect(judge(fromSolver, outputs, { timestamp: 1_000n })).toEqual({ amounts: [1n] });
   // Miners may set header times up to two hours in the future.
   expect(judge(fromSolver, outputs, { timestamp: 8_200n })).toEqual({ amounts: [1n] });
@@ -144,11 +153,11 @@ test("accepts a payment after the deadline within the tolerance for header times
 });
 
 test("refuses payments from and to a depository", () => {
-  expect(judge([...fromSolver, pay(depository, 9n)], [pay(recipient, 1n), carry(orderId)])).toHaveProperty(
-    "refusal",
-  );
   expect(
-    judge(fromSolver, [pay(depository, 1n), carry(orderId)], {
+    judge([...fromSolver, outputTo(depository, 9n)], [outputTo(recipient, 1n), textOutput(orderId)]),
+  ).toHaveProperty("refusal");
+  expect(
+    judge(fromSolver, [outputTo(depository, 1n), textOutput(orderId)], {
       receipts: [{ ...toRecipient, recipient: depository.address }],
     }),
   ).toHaveProperty("refusal");
@@ -156,28 +165,28 @@ test("refuses payments from and to a depository", () => {
 
 test("does not count a deposit with the order id as a payment, regardless of its change", () => {
   // The user has outputs at two addresses; the change of their deposit goes to the recipient of the refund.
-  const deposit = [pay(depository, 10_000n), carry(orderId), pay(recipient, 90_000n)];
-  expect(judge([pay(other, 100_000n)], deposit)).toEqual({
+  const deposit = [outputTo(depository, 10_000n), textOutput(orderId), outputTo(recipient, 90_000n)];
+  expect(judge([outputTo(stranger, 100_000n)], deposit)).toEqual({
     refusal: "transaction pays a depository, so it is a deposit",
   });
 });
 
 test("refuses an order with calls", () => {
-  expect(judge(fromSolver, [pay(recipient, 1n), carry(orderId)], { calls: ["0x00"] })).toHaveProperty(
-    "refusal",
-  );
+  expect(
+    judge(fromSolver, [outputTo(recipient, 1n), textOutput(orderId)], { calls: ["0x00"] }),
+  ).toHaveProperty("refusal");
 });
 
 test("counts only the native token, and each output for one recipient only", () => {
   const receipts = [
     toRecipient,
-    { recipient: other.address, currency },
-    { recipient: recipient.address, currency: other.address },
+    { recipient: stranger.address, currency },
+    { recipient: recipient.address, currency: stranger.address },
   ];
-  expect(judge(fromSolver, [pay(recipient, 5n), carry(orderId)], { receipts })).toEqual({
+  expect(judge(fromSolver, [outputTo(recipient, 5n), textOutput(orderId)], { receipts })).toEqual({
     amounts: [5n, 0n, 0n],
   });
-  expect(() => judge(fromSolver, [carry(orderId)], { receipts: [toRecipient, toRecipient] })).toThrow(
+  expect(() => judge(fromSolver, [textOutput(orderId)], { receipts: [toRecipient, toRecipient] })).toThrow(
     RangeError,
   );
 });

@@ -10,7 +10,7 @@ import {
 } from "@causeway/families/bitcoin";
 import { depositTransaction, typicalDepositFee } from "./deposit-psbt.ts";
 import { createExplorer } from "./explorer.ts";
-import { cachedFeeRate } from "./fee-rate.ts";
+import { cachedFeeRate, maxFeeRate } from "./fee-rate.ts";
 import { inputKindOf } from "./sizes-and-dust.ts";
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
@@ -50,7 +50,7 @@ export function connectBitcoinUsers({
   const depositoryAddress = formatAddress(chain, chain.depository);
   const explorer = createExplorer(esploraUrl);
   const client = createRestClient({ url: esploraUrl });
-  const currentFeeRate = cachedFeeRate(explorer, [], now);
+  const currentFeeRate = cachedFeeRate(explorer, [], now, maxFeeRate(chain));
   const depositoryScript = scriptOfAddress(chain.depository);
 
   const utxosOf = async (user: Hex) => {

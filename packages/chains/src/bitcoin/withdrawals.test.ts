@@ -6,11 +6,11 @@ import {
   aParty,
   aPsbt,
   aTransaction,
-  carry,
+  textOutput,
   depository,
-  other,
-  pay,
-  read,
+  stranger,
+  outputTo,
+  readTransaction,
   recipient,
   solver,
   sourceOf,
@@ -27,8 +27,8 @@ import {
 
 const second = aParty(9);
 const depositories = new Set([depository.script, second.script]);
-const depositoryOutputs = [pay(depository, 100_000n)];
-const outputs = [pay(recipient, 60_000n), pay(depository, 39_000n)];
+const depositoryOutputs = [outputTo(depository, 100_000n)];
+const outputs = [outputTo(recipient, 60_000n), outputTo(depository, 39_000n)];
 
 /** Bytes that look like a signature, followed by a hash type. */
 function signature(hashType: number): Uint8Array {
@@ -60,7 +60,7 @@ test("reads the transaction of a payload, whose id is the hash of its text", () 
 
 test("refuses a payload that spends nothing, or one output twice", () => {
   const twice = unsigned(depositoryOutputs, outputs);
-  twice.addInput({ txid: sourceOf(pay(depository, 100_000n), 0).txid, index: 0 });
+  twice.addInput({ txid: sourceOf(outputTo(depository, 100_000n), 0).txid, index: 0 });
   for (const tx of [twice, unsigned([], outputs)])
     expect(readWithdrawal(`0x${hexOf(tx.toPSBT())}`)).toHaveProperty("refusal");
 });
@@ -104,24 +104,29 @@ test("the depository's cost is its inputs minus its change: the payment and the 
 });
 
 test("if another account pays the fee and gets its change back, the depository's cost is only the payment", () => {
-  const paid = [...outputs.slice(0, 1), pay(depository, 40_000n), pay(solver, 4_000n), carry("x")];
-  expect(effect([...depositoryOutputs, pay(solver, 5_000n)], paid)).toMatchObject({ amount: 60_000n });
+  const paid = [
+    ...outputs.slice(0, 1),
+    outputTo(depository, 40_000n),
+    outputTo(solver, 4_000n),
+    textOutput("x"),
+  ];
+  expect(effect([...depositoryOutputs, outputTo(solver, 5_000n)], paid)).toMatchObject({ amount: 60_000n });
 });
 
 test.each([
-  ["spends nothing of a depository", [pay(solver, 9n)], [pay(recipient, 1n)]],
-  ["spends from two depositories", [...depositoryOutputs, pay(second, 9n)], outputs],
-  ["pays only depositories", depositoryOutputs, [pay(depository, 50_000n), pay(second, 1_000n)]],
-  ["pays somebody else too", depositoryOutputs, [...outputs, pay(other, 500n)]],
+  ["spends nothing of a depository", [outputTo(solver, 9n)], [outputTo(recipient, 1n)]],
+  ["spends from two depositories", [...depositoryOutputs, outputTo(second, 9n)], outputs],
+  ["pays only depositories", depositoryOutputs, [outputTo(depository, 50_000n), outputTo(second, 1_000n)]],
+  ["pays somebody else too", depositoryOutputs, [...outputs, outputTo(stranger, 500n)]],
   [
     "gives others more than they put in",
-    [...depositoryOutputs, pay(solver, 5_000n)],
-    [...outputs, pay(solver, 5_001n)],
+    [...depositoryOutputs, outputTo(solver, 5_000n)],
+    [...outputs, outputTo(solver, 5_001n)],
   ],
   [
     "takes nothing from the depository",
-    [...depositoryOutputs, pay(solver, 9_000n)],
-    [pay(recipient, 1n), pay(depository, 100_000n)],
+    [...depositoryOutputs, outputTo(solver, 9_000n)],
+    [outputTo(recipient, 1n), outputTo(depository, 100_000n)],
   ],
   ["pays no address first", depositoryOutputs, [{ script: "51", amount: 1n }, ...outputs]],
 ])("a payload that %s is refused", (_, spent, paid) => {
@@ -132,15 +137,15 @@ test("a withdrawal is executed by its own transaction, regardless of the signatu
   const plan = aTransaction(depositoryOutputs, outputs).transaction;
   const signed = unsigned(depositoryOutputs, outputs);
   signed.updateInput(0, { finalScriptSig: new Uint8Array([0x51]) }, true);
-  const signedTransaction = { ...read(signed), txid: "aa".repeat(32) };
+  const signedTransaction = { ...readTransaction(signed), txid: "aa".repeat(32) };
   expect(meaningOf(plan, signedTransaction)).toBe("executed");
 });
 
 test.each([
-  ["another amount", [pay(recipient, 60_001n), pay(depository, 39_000n)]],
-  ["another recipient", [pay(other, 60_000n), pay(depository, 39_000n)]],
+  ["another amount", [outputTo(recipient, 60_001n), outputTo(depository, 39_000n)]],
+  ["another recipient", [outputTo(stranger, 60_000n), outputTo(depository, 39_000n)]],
   ["another order of outputs", outputs.toReversed()],
-  ["a further output", [...outputs, carry("x")]],
+  ["a further output", [...outputs, textOutput("x")]],
 ])("a withdrawal is expired if its input was spent with %s", (_, paid) => {
   expect(
     meaningOf(
@@ -151,14 +156,16 @@ test.each([
 });
 
 test("a withdrawal is expired if another transaction spent one of its inputs; other transactions prove nothing", () => {
-  const plan = aTransaction([...depositoryOutputs, pay(solver, 5n)], outputs).transaction;
-  expect(meaningOf(plan, aTransaction(depositoryOutputs, [pay(other, 1n)]).transaction)).toBe("expired");
-  expect(meaningOf(plan, aTransaction([pay(other, 7n)], outputs).transaction)).toBeUndefined();
+  const plan = aTransaction([...depositoryOutputs, outputTo(solver, 5n)], outputs).transaction;
+  expect(meaningOf(plan, aTransaction(depositoryOutputs, [outputTo(stranger, 1n)]).transaction)).toBe(
+    "expired",
+  );
+  expect(meaningOf(plan, aTransaction([outputTo(stranger, 7n)], outputs).transaction)).toBeUndefined();
 });
 
 test("a transaction's id is known before signing only if signatures do not change it", () => {
   const { transaction } = aTransaction(depositoryOutputs, outputs);
   expect(certainId(transaction, depositoryOutputs)).toBe(transaction.txid);
-  const nested = { script: hexOf(p2sh(p2wpkh(pubECDSA(other.key))).script), amount: 1n };
+  const nested = { script: hexOf(p2sh(p2wpkh(pubECDSA(stranger.key))).script), amount: 1n };
   expect(certainId(transaction, [...depositoryOutputs, nested])).toBeUndefined();
 });

@@ -40,6 +40,8 @@ export interface NonEvmChain extends ChainProfile {
   readonly bitcoin?: {
     /** The network whose address format its users have; orders always use the mainnet format. */
     readonly network: BitcoinNetwork;
+    /** The highest fee rate of a payment, satoshis per virtual byte. Absent: 500. */
+    readonly maxSatPerVbyte?: number;
   };
 }
 

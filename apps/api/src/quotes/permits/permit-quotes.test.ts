@@ -2,7 +2,7 @@ import type { Address, RequestTerms } from "@causeway/domain";
 import { authorizationNonce, depositAddressOf, NATIVE_CURRENCY } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import { expect, test } from "vitest";
-import type { World } from "../../../../../test/fakes/quote-world.ts";
+import type { QuoteWorldOptions } from "../../../../../test/fakes/quote-world.ts";
 import {
   aChain,
   aQuoteInput,
@@ -39,7 +39,7 @@ interface QuotedPermit {
 async function quote(
   change: Partial<QuoteInput> = {},
   permits: Partial<TokenPermits> = {},
-  world: World = {},
+  world: QuoteWorldOptions = {},
 ): Promise<QuotedPermit> {
   const origin = { contracts: { ...contracts, permit2, depositAddressFactory: factory } };
   const services = quoteWorld({ pools: market(), ...world, origin: { ...origin, ...world.origin } });

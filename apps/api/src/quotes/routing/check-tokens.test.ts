@@ -14,7 +14,7 @@ import {
   usdcOn,
   user,
 } from "../../../../../test/fakes/quote-world.ts";
-import type { World } from "../../../../../test/fakes/quote-world.ts";
+import type { QuoteWorldOptions } from "../../../../../test/fakes/quote-world.ts";
 import { createQuote } from "../create-quote.ts";
 
 const recipient: Address = "0x2222222222222222222222222222222222222222";
@@ -27,7 +27,7 @@ const toForeign = { destinationCurrency: foreignOn(DESTINATION) };
 function tokenWorld(
   behavior: TokenBehavior,
   standing: RecipientStanding | "unknown" = "open",
-  world: World = {},
+  world: QuoteWorldOptions = {},
 ) {
   const checks: string[] = [];
   const services = {
@@ -48,7 +48,7 @@ function tokenWorld(
 }
 
 /** Amounts of the approvals in the quote, in order. */
-async function approvals(behavior: TokenBehavior, world: World): Promise<bigint[]> {
+async function approvals(behavior: TokenBehavior, world: QuoteWorldOptions): Promise<bigint[]> {
   const { steps } = await tokenWorld(behavior, "open", world).quote(fromForeign);
   return transactionsOf(steps)
     .filter(({ data }) => data.startsWith("0x095ea7b3"))
@@ -58,7 +58,7 @@ async function approvals(behavior: TokenBehavior, world: World): Promise<bigint[
 }
 
 test("resets an allowance that is too low when the token requires it, or when its behavior is unknown", async () => {
-  const low: World = { account: { allowance: 5n } };
+  const low: QuoteWorldOptions = { account: { allowance: 5n } };
   expect(await approvals({ ...PLAIN, resetsApproval: true }, low)).toEqual([0n, 1_000_000_000_000n]);
   expect(await approvals({ ...PLAIN, resetsApproval: undefined }, low)).toEqual([0n, 1_000_000_000_000n]);
   expect(await approvals(PLAIN, low)).toEqual([1_000_000_000_000n]);

@@ -21,7 +21,7 @@ import {
   sponsor,
   withAppBalances,
 } from "../../../../../test/fakes/paying-app.ts";
-import type { QuoteWorld, World } from "../../../../../test/fakes/quote-world.ts";
+import type { QuoteWorld, QuoteWorldOptions } from "../../../../../test/fakes/quote-world.ts";
 import type { QuoteKey } from "../../balances/sponsors.port.ts";
 import { createQuote } from "../create-quote.ts";
 import { priceIntent } from "../price-intent.ts";
@@ -30,7 +30,7 @@ const USD = 10n ** 18n;
 const app: Address = "0x8888888888888888888888888888888888888888";
 const otherRecipient: Address = "0x7777777777777777777777777777777777777777";
 
-const feeWorld = (world: World = {}, balances?: AppBalances): QuoteWorld =>
+const feeWorld = (world: QuoteWorldOptions = {}, balances?: AppBalances): QuoteWorld =>
   withAppBalances(quoteWorld(world), balances);
 
 /** 100 USDC between two chains: the deposit pays $0.02 and gas. */

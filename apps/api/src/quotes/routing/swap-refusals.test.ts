@@ -21,7 +21,7 @@ import {
   user,
   wethOn,
 } from "../../../../../test/fakes/quote-world.ts";
-import type { World } from "../../../../../test/fakes/quote-world.ts";
+import type { QuoteWorldOptions } from "../../../../../test/fakes/quote-world.ts";
 import { createQuote } from "../create-quote.ts";
 
 const recipient = "0x2222222222222222222222222222222222222222";
@@ -35,7 +35,7 @@ interface RefusalAnswer {
   readonly data: unknown;
 }
 
-async function refusalOf(input: Partial<QuoteInput>, world: World = {}): Promise<RefusalAnswer> {
+async function refusalOf(input: Partial<QuoteInput>, world: QuoteWorldOptions = {}): Promise<RefusalAnswer> {
   const services = quoteWorld({ pools: market(), ...world });
   const thrown: unknown = await createQuote(services, aQuoteInput(input)).then(
     () => "quoted",
@@ -121,11 +121,13 @@ test("distinguishes a source that is unreachable from one without an answer", as
     message: "Pools could not be read",
     data: undefined,
   };
-  expect(await refusalOf(locked, { poolsAre })).toEqual(unavailable);
-  expect(await refusalOf({ ...sameChain, ...locked }, { poolsAre })).toEqual(unavailable);
-  expect(await refusalOf({ destinationCurrency: lockedOn(DESTINATION) }, { poolsAre })).toEqual(unavailable);
+  expect(await refusalOf(locked, { poolBehavior: poolsAre })).toEqual(unavailable);
+  expect(await refusalOf({ ...sameChain, ...locked }, { poolBehavior: poolsAre })).toEqual(unavailable);
+  expect(await refusalOf({ destinationCurrency: lockedOn(DESTINATION) }, { poolBehavior: poolsAre })).toEqual(
+    unavailable,
+  );
   // A currency that the solver holds needs no source.
-  const services = quoteWorld({ pools: market(), poolsAre });
+  const services = quoteWorld({ pools: market(), poolBehavior: poolsAre });
   await expect(createQuote(services, aQuoteInput({ ...sameChain }))).resolves.toBeDefined();
 });
 

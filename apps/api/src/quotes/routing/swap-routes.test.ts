@@ -22,7 +22,7 @@ import {
   user,
   wethOn,
 } from "../../../../../test/fakes/quote-world.ts";
-import type { QuoteWorld, World } from "../../../../../test/fakes/quote-world.ts";
+import type { QuoteWorld, QuoteWorldOptions } from "../../../../../test/fakes/quote-world.ts";
 import { createQuote } from "../create-quote.ts";
 import { measuredQuoteGas } from "../quote-gas.ts";
 import { readQuestion } from "../read-question.ts";
@@ -40,7 +40,7 @@ interface QuotedSwap {
   readonly services: QuoteWorld;
 }
 
-async function quoteSwap(input: Partial<QuoteInput>, world: World = {}): Promise<QuotedSwap> {
+async function quoteSwap(input: Partial<QuoteInput>, world: QuoteWorldOptions = {}): Promise<QuotedSwap> {
   const services = quoteWorld({ pools: market(), ...world });
   const answer = await createQuote(services, aQuoteInput(input));
   expect(quoteAnswer.safeParse(answer).error).toBeUndefined();
@@ -583,12 +583,12 @@ test("without origin swaps, the fill may still swap, and wrapping still works", 
 test("chooses the same route whether pools are in memory or answer later", async () => {
   const input = aQuoteInput({ ...locked, destinationCurrency: foreignOn(DESTINATION) });
   const { route } = await routeFor(quoteWorld({ pools: market() }), input);
-  const later = await routeFor(quoteWorld({ pools: market(), poolsAre: { later: true } }), input);
+  const later = await routeFor(quoteWorld({ pools: market(), poolBehavior: { later: true } }), input);
   expect(later.route.trade).toMatchObject({ input: route.trade.input, expected: route.trade.expected });
 });
 
 test("starts asynchronous requests together, and an error of one does not affect the others", async () => {
-  const services = quoteWorld({ pools: market(), poolsAre: { later: true } });
+  const services = quoteWorld({ pools: market(), poolBehavior: { later: true } });
   const pools = services.liquidity;
   let [waiting, maxWaiting] = [0, 0];
   const liquidity: typeof pools = {

@@ -6,7 +6,10 @@ export async function plansOf(pool: pg.Pool, run: (sql: Sql) => Promise<unknown>
   const plans: string[] = [];
   const explaining: pg.Pool = Object.create(pool, {
     query: {
-      value: async ({ text, values: own }: pg.QueryConfig, values: unknown[] | undefined = own) => {
+      value: async (
+        { text, values: queryValues }: pg.QueryConfig,
+        values: unknown[] | undefined = queryValues,
+      ) => {
         const { rows } = await pool.query<{ "QUERY PLAN": string }>(`explain ${text}`, values);
         plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
         return { rows: [] };

@@ -7,13 +7,13 @@ export function withChain(
   connected: ConnectedChain,
   { chain = {}, connection = {} }: ChainChange,
 ): WorkerServices {
-  const other = {
+  const changed = {
     ...connected,
     chain: { ...connected.chain, ...chain },
     connection: { ...connected.connection, ...connection },
   };
   const get: WorkerServices["chains"]["get"] = (id) =>
-    id === other.chain.id ? other : services.chains.get(id);
+    id === changed.chain.id ? changed : services.chains.get(id);
   return { ...services, chains: { ...services.chains, get } };
 }
 
