@@ -27,10 +27,10 @@ function poolOf(
     net.set(position.to, (net.get(position.to) ?? 0n) - position.liquidity);
     if (position.from <= tick && tick < position.to) liquidity += position.liquidity;
   }
-  const at = [...net.keys()]
+  const indexes = [...net.keys()]
     .filter((tickIndex) => tickIndex >= knownRange.from && tickIndex <= knownRange.to)
     .toSorted((a, b) => a - b);
-  const ticks = { ...knownRange, at, net: at.map((tickIndex) => net.get(tickIndex) as bigint) };
+  const ticks = { ...knownRange, indexes, net: indexes.map((tickIndex) => net.get(tickIndex) as bigint) };
   return { sqrtPrice, tick, liquidity, fee, tickSpacing: spacing, ticks };
 }
 

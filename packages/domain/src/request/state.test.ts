@@ -46,8 +46,8 @@ const anEvent: fc.Arbitrary<RequestEvent> = fc.oneof(
   fc.record({
     kind: fc.constant("fillDead" as const),
     reason,
-    depositGone: fc.boolean(),
-    again: fc.boolean(),
+    isDepositOrphaned: fc.boolean(),
+    shouldReplan: fc.boolean(),
   }),
   fc.record({ kind: fc.constant("fillImpossible" as const), reason }),
   fc.record({
@@ -414,7 +414,12 @@ test.each(["send", "swap"] as const)(
 
 test("plans a fill again after prices moved while its deposit exists, and otherwise gives up", () => {
   const submitted = { ...quotedState("bridge"), name: "submitted", depositId: "1" } as const;
-  const dead = { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false, again: true } as const;
+  const dead = {
+    kind: "fillDead",
+    reason: "TRANSACTION_REVERTED",
+    isDepositOrphaned: false,
+    shouldReplan: true,
+  } as const;
   expect(decide(submitted, dead)).toMatchObject({
     next: { name: "fillable", depositId: "1", failReason: undefined },
     effects: [{ kind: "fill" }],
