@@ -142,7 +142,7 @@ test("a refund in another currency, to another recipient or after the order's de
 });
 
 test("a refund that may be mined after the deadline counts as not repaid, but pays what oracles require if mined in time", () => {
-  const near = { ...facts, rest: 1n, now: 1_000, paidBy: 1_600 };
+  const near = { ...facts, remainder: 1n, now: 1_000, minedBy: 1_600 };
   expect(planRefund(near)).toEqual({ kind: "pay", amount: 900_000n, unattestable: REFUND_MAY_BE_LATE });
   expect(planRefund({ ...near, now: 400, minedBy: 1_001 })).toMatchObject({
     unattestable: REFUND_MAY_BE_LATE,
