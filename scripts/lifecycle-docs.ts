@@ -66,15 +66,15 @@ const events: readonly { readonly label: string; readonly event: RequestEvent }[
   { label: "fill final", event: { kind: "fillFinal" } },
   {
     label: "fill final without paying: reverted or replaced",
-    event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false },
+    event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", isDepositOrphaned: false },
   },
   {
     label: "fill final without paying: reverted because pools moved",
-    event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false, again: true },
+    event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", isDepositOrphaned: false, shouldReplan: true },
   },
   {
     label: "fill final without paying, and its deposit orphaned",
-    event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: true },
+    event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", isDepositOrphaned: true },
   },
   {
     label: "fill impossible (price, recipient, inventory, deadline, attestation)",

@@ -1,6 +1,6 @@
 import { createPoolReader, createRpcTransport } from "@causeway/chains";
 import type { Address, Order, RequestTerms, TxHash } from "@causeway/domain";
-import { encodeFillContract, forward, NATIVE_CURRENCY, orderIdOf } from "@causeway/domain";
+import { encodeFillContract, priceInput, NATIVE_CURRENCY, orderIdOf } from "@causeway/domain";
 import { localDeployment, openPools } from "@causeway/localnet";
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -145,7 +145,7 @@ export async function startSwapWorld(options: EngineWorldOptions = {}): Promise<
       paidFrom && fillSwapQuoter(world.services.liquidity, destination.chain, { paidFrom, currency }, routed);
     const facts = { toContract: false, swapQuoter: swap };
     const pricing = await pricingOfFill(world.services, terms, { origin, destination }, deposited, facts);
-    return forward(deposited, pricing.facts).output;
+    return priceInput(deposited, pricing.facts).output;
   };
 
   return Object.assign(world, {

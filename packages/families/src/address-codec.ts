@@ -38,8 +38,12 @@ export function transactionIdWith(codec: AddressCodec, id: string, field = "tran
   return codec.transactionIdBytes(id) ?? refuse(codec, "a transaction id", id, field);
 }
 
-function refuse({ vmType }: AddressCodec, what: string, text: string, field: string): never {
-  throw new ServiceError("INVALID_REQUEST", `${field} is not ${what} of ${vmType}: ${text.slice(0, 100)}`, {
-    field,
-  });
+function refuse({ vmType }: AddressCodec, expected: string, text: string, field: string): never {
+  throw new ServiceError(
+    "INVALID_REQUEST",
+    `${field} is not ${expected} of ${vmType}: ${text.slice(0, 100)}`,
+    {
+      field,
+    },
+  );
 }

@@ -244,7 +244,7 @@ test("a transaction id has one format in each family", () => {
   for (const [vm, id, bytes] of good) {
     expect(canonicalTransactionId(vm, id)).toBe(id);
     expect(transactionIdBytes(vm, id)).toBe(bytes);
-    const others = [
+    const malformed = [
       id.startsWith("0x") ? id.slice(2) : `0x${id}`,
       id.toUpperCase(),
       id.replace("ac", "AC"),
@@ -255,10 +255,10 @@ test("a transaction id has one format in each family", () => {
       ` ${id}`,
       "",
     ];
-    for (const other of others)
+    for (const malformedId of malformed)
       expect(
-        outcomeOf(() => canonicalTransactionId(vm, other)),
-        `${vm} ${JSON.stringify(other)}`,
+        outcomeOf(() => canonicalTransactionId(vm, malformedId)),
+        `${vm} ${JSON.stringify(malformedId)}`,
       ).toBe("INVALID_REQUEST transactionId");
   }
 });
@@ -266,7 +266,7 @@ test("a transaction id has one format in each family", () => {
 test("a Solana signature is base58 of exactly 64 bytes", () => {
   expect(canonicalTransactionId("solana-vm", solanaId)).toBe(solanaId);
   expect(transactionIdBytes("solana-vm", solanaId)).toMatch(/^0x[0-9a-f]{128}$/);
-  for (const other of [
+  for (const id of [
     `1${solanaId}`,
     solanaId.slice(0, -3),
     solanaId.toLowerCase(),
@@ -275,7 +275,7 @@ test("a Solana signature is base58 of exactly 64 bytes", () => {
     `0x${hash}`,
   ])
     expect(
-      outcomeOf(() => canonicalTransactionId("solana-vm", other)),
-      other,
+      outcomeOf(() => canonicalTransactionId("solana-vm", id)),
+      id,
     ).toBe("INVALID_REQUEST transactionId");
 });

@@ -1,4 +1,4 @@
-import type { BitcoinNetwork, ExchangeNetwork, ExchangeProfileName, FamilyId } from "@causeway/domain";
+import type { BitcoinNetwork, HyperliquidNetwork, HyperliquidProfileName, FamilyId } from "@causeway/domain";
 import type { AddressCodec } from "./address-codec.ts";
 
 /** The entry in the chain file, and the list of problems. */
@@ -31,8 +31,8 @@ export interface WrittenChain {
     readonly rpcApiKey?: string | undefined;
     readonly esploraCompatibleApiUrl?: string | undefined;
     readonly bitcoinNetwork: BitcoinNetwork;
-    readonly signingProfile: ExchangeProfileName;
-    readonly exchangeNetwork: ExchangeNetwork;
+    readonly signingProfile: HyperliquidProfileName;
+    readonly exchangeNetwork: HyperliquidNetwork;
     readonly usdcTokenId?: string | undefined;
     readonly weightPerMinute?: number | undefined;
     readonly explorerApiUrl?: string | undefined;

@@ -21,11 +21,11 @@ const accountOn: Readonly<Record<string, fc.Arbitrary<Hex>>> = {
   base: bytes(20).map(hex),
   solana: bytes(32).map(hex),
   bitcoin: fc.oneof(
-    bytes(32).map((one): Hex => `0x01${hex(one).slice(2)}`),
-    bytes(20).map((one): Hex => `0xff00${hex(one).slice(2)}`),
+    bytes(32).map((account): Hex => `0x01${hex(account).slice(2)}`),
+    bytes(20).map((account): Hex => `0xff00${hex(account).slice(2)}`),
   ),
   exchange: bytes(20).map(hex),
-  tron: bytes(20).map((one): Hex => `0x41${hex(one).slice(2)}`),
+  tron: bytes(20).map((account): Hex => `0x41${hex(account).slice(2)}`),
 };
 const chain = fc.constantFrom(...Object.keys(families));
 const onSome = chain.chain((name) =>
@@ -75,10 +75,10 @@ const order: fc.Arbitrary<Order> = fc.tuple(onSome, onSome, onSome).map(([from, 
 
 test("an order in client formats decodes to the same id, between any families", () => {
   fc.assert(
-    fc.property(order, (any) => {
-      const read = encodeOrder(formatOrder(any, familyOf), familyOf);
-      expect(read).toEqual(any);
-      expect(orderIdOf(read)).toBe(orderIdOf(any));
+    fc.property(order, (someOrder) => {
+      const read = encodeOrder(formatOrder(someOrder, familyOf), familyOf);
+      expect(read).toEqual(someOrder);
+      expect(orderIdOf(read)).toBe(orderIdOf(someOrder));
     }),
   );
 });
@@ -88,11 +88,11 @@ test("between EVM chains the text equals the bytes", () => {
     fc.property(
       order.filter(({ inputs, output, fees }) =>
         [inputs[0]?.payment.chainId, output.chainId, fees[0]?.recipientChainId].every(
-          (one) => one === "base",
+          (account) => account === "base",
         ),
       ),
-      (any) => {
-        expect(formatOrder(any, familyOf)).toEqual(orderToJson(any));
+      (someOrder) => {
+        expect(formatOrder(someOrder, familyOf)).toEqual(orderToJson(someOrder));
       },
     ),
     { numRuns: 10 },

@@ -14,7 +14,7 @@ import {
   encodeBitcoinPsbt,
   encodeHyperliquidAction,
   encodeLighterTransfer,
-  exchangeSigningNames,
+  defaultSigningNames,
   hyperliquidActionId,
   hyperliquidSigningNames,
   lighterTransferId,
@@ -41,17 +41,17 @@ const upper = (text: string): Hex => `0x${text.slice(2).toUpperCase()}`;
  * Changes the digits of `payload` one at a time; whatever still decodes must encode to exactly the changed
  * bytes.
  */
-function everyChangeIsAnotherPayload(payload: Hex, rewritten: (changed: Hex) => Hex | undefined): void {
+function checkEveryChangeIsAnotherPayload(payload: Hex, reencode: (changed: Hex) => Hex | undefined): void {
   fc.assert(
-    fc.property(fc.nat({ max: payload.length - 3 }), fc.integer({ min: 1, max: 15 }), (at, change) => {
-      const digit = (Number.parseInt(payload[at + 2]!, 16) ^ change).toString(16);
-      const changed = `${payload.slice(0, at + 2)}${digit}${payload.slice(at + 3)}` as Hex;
-      expect(rewritten(changed) ?? changed).toBe(changed);
+    fc.property(fc.nat({ max: payload.length - 3 }), fc.integer({ min: 1, max: 15 }), (position, change) => {
+      const digit = (Number.parseInt(payload[position + 2]!, 16) ^ change).toString(16);
+      const changed = `${payload.slice(0, position + 2)}${digit}${payload.slice(position + 3)}` as Hex;
+      expect(reencode(changed) ?? changed).toBe(changed);
     }),
     { numRuns: 300 },
   );
   for (const bad of [`${payload}00`, payload.slice(0, -2), payload.slice(0, -1), payload.slice(2), "0x"])
-    expect(rewritten(bad as Hex), bad.slice(-8)).toBeUndefined();
+    expect(reencode(bad as Hex), bad.slice(-8)).toBeUndefined();
 }
 
 const solanaGiven = solana.input.withdrawal.withdrawal;
@@ -90,7 +90,7 @@ test("decoding a Solana payload returns its request, with and without a token", 
 test("a Solana payload has one format", () => {
   const withToken = encodeSolanaTransferRequest({ ...solanaRequest, token: solanaRequest.recipient });
   for (const payload of [solana.output.encoded as Hex, withToken])
-    everyChangeIsAnotherPayload(payload, (changed) => {
+    checkEveryChangeIsAnotherPayload(payload, (changed) => {
       const request = decodeSolanaTransferRequest(changed);
       return request && encodeSolanaTransferRequest(request);
     });
@@ -132,13 +132,13 @@ test("refuses bytes that do not start like a partially signed transaction as a B
   expect(() => bitcoinPsbtId("0x70736274ff00")).toThrow(RangeError);
 });
 
-const given = hyperliquid.input.withdrawal.withdrawal.parameters;
+const hyperliquidParameters = hyperliquid.input.withdrawal.withdrawal.parameters;
 const usdSend: HyperliquidAction = {
   type: "UsdSend",
-  chain: given.hyperliquidChain,
-  destination: given.destination,
-  amount: given.amount,
-  time: BigInt(given.time),
+  chain: hyperliquidParameters.hyperliquidChain,
+  destination: hyperliquidParameters.destination,
+  amount: hyperliquidParameters.amount,
+  time: BigInt(hyperliquidParameters.time),
 };
 
 test("the Hyperliquid withdrawal of the contract's vectors has its payload and its id", () => {
@@ -148,7 +148,7 @@ test("the Hyperliquid withdrawal of the contract's vectors has its payload and i
 });
 
 test("with the names of another network the same action has another id", () => {
-  expect(hyperliquidActionId(usdSend, exchangeSigningNames)).not.toBe(hyperliquid.output.withdrawalId);
+  expect(hyperliquidActionId(usdSend, defaultSigningNames)).not.toBe(hyperliquid.output.withdrawalId);
 });
 
 const text = fc.string({ unit: "grapheme", maxLength: 40 });
@@ -201,7 +201,7 @@ test("decoding a Hyperliquid payload returns its action, whose id is viem's stru
 });
 
 test("a Hyperliquid payload has one format", () => {
-  everyChangeIsAnotherPayload(hyperliquid.output.encoded as Hex, (changed) => {
+  checkEveryChangeIsAnotherPayload(hyperliquid.output.encoded as Hex, (changed) => {
     const action = decodeHyperliquidAction(changed);
     return action && encodeHyperliquidAction(action);
   });
@@ -234,7 +234,7 @@ test("every field of a Lighter transfer is part of its payload and of its id", (
 });
 
 test("a Lighter payload has one format, and is a transfer", () => {
-  everyChangeIsAnotherPayload(lighter.output.encoded as Hex, (changed) => {
+  checkEveryChangeIsAnotherPayload(lighter.output.encoded as Hex, (changed) => {
     const request = decodeLighterTransfer(changed);
     return request && encodeLighterTransfer(request);
   });

@@ -75,18 +75,18 @@ export const chainId = z
   .int(message("must be an integer chain id"))
   .min(1, "must be a positive integer chain id");
 
-export const count = (what: string): z.ZodInt =>
-  z.int(message(`must be a whole number of ${what}`)).nonnegative("must not be negative");
+export const count = (expected: string): z.ZodInt =>
+  z.int(message(`must be a whole number of ${expected}`)).nonnegative("must not be negative");
 
 /**
  * A whole number that clients send as a number or as digits. `what` completes "must be …". The schema does
  * not convert it; {@link wholeNumber} does.
  */
-export const numberOrDigits = (what: string, max = Number.MAX_SAFE_INTEGER): z.ZodType<number | string> =>
-  z.union([z.number(), z.string()], message(`must be ${what}`)).refine((value) => {
+export const numberOrDigits = (expected: string, max = Number.MAX_SAFE_INTEGER): z.ZodType<number | string> =>
+  z.union([z.number(), z.string()], message(`must be ${expected}`)).refine((value) => {
     const whole = wholeNumber(value);
     return whole !== undefined && whole <= max;
-  }, `must be ${what}`);
+  }, `must be ${expected}`);
 
 /** `value` as a non-negative safe integer; undefined if it is not one. */
 export function wholeNumber(value: number | string): number | undefined {

@@ -1,16 +1,16 @@
 import {
   encodeHyperliquidAction,
-  exchangeDexName,
-  exchangePlaceOf,
-  exchangeSigningProfiles,
-  exchangeTransferTypes,
-  exchangeTypedData,
+  dexNameOf,
+  hyperliquidPlaceOf,
+  hyperliquidSigningProfiles,
+  hyperliquidTransferTypes,
+  hyperliquidTypedData,
   MAINNET_USDC_TOKEN_ID,
   parseHex32,
   PERPS_CURRENCY,
   type Address,
-  type ExchangeAction,
-  type ExchangeSigningProfile,
+  type HyperliquidTransferAction,
+  type HyperliquidSigningProfile,
   type Hex,
   type Hex32,
 } from "@causeway/domain";
@@ -36,7 +36,7 @@ import type {
 } from "../../contracts/family-world.ts";
 
 const NAME = "hyperliquid";
-const profile: ExchangeSigningProfile = exchangeSigningProfiles.default;
+const profile: HyperliquidSigningProfile = hyperliquidSigningProfiles.default;
 const USDC = `USDC:${MAINNET_USDC_TOKEN_ID}`;
 const HYPE_ID: Hex = "0x0d01dc56dcaaca66ad901c959b4011ec";
 const HYPE = `HYPE:${HYPE_ID}`;
@@ -71,7 +71,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   const nextNonce = (): number => (lastNonce = Math.max(lastNonce + 1, control.now()));
 
   /** Signs and posts an action with these fields. Returns its transaction hash even if the action failed. */
-  const send = async (signer: PrivateKeyAccount, fields: Partial<ExchangeAction>): Promise<string> => {
+  const send = async (signer: PrivateKeyAccount, fields: Partial<HyperliquidTransferAction>): Promise<string> => {
     const before = control.transactions().length;
     const answer = await post(exchange.url, signer, sendAsset(fields, nextNonce()));
     const transaction = control.transactions()[before];
@@ -91,7 +91,10 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     mappings.set(NAME, wallet, nonce, { id, depositor: undefined, setAt });
     return transactionId;
   };
-  const deposit = async (id: Hex32 | undefined, fields: Partial<ExchangeAction> = {}): Promise<string> => {
+  const deposit = async (
+    id: Hex32 | undefined,
+    fields: Partial<HyperliquidTransferAction> = {},
+  ): Promise<string> => {
     const transactionId = await send(user, { destination: DEPOSITORY, ...fields });
     return id === undefined ? transactionId : mapNonce(transactionId, id);
   };
@@ -104,16 +107,19 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       { index: "0", depositor: addressOf(user), currency: PERPS_CURRENCY, amount: AMOUNT, ...expected },
     ],
   });
-  const transfer = async ({ orderId, payments }: PaymentPlan, fields: Partial<ExchangeAction> = {}) => {
+  const transfer = async (
+    { orderId, payments }: PaymentPlan,
+    fields: Partial<HyperliquidTransferAction> = {},
+  ) => {
     const [payment, ...more] = payments;
     if (payment === undefined || more.length > 0) throw new Error("expected one recipient of the transfer");
     return mapNonce(await send(solver, { ...transferFields(payment), ...fields }), orderId);
   };
   const makeWithdrawal = async (
     plan: WithdrawalPlan,
-  ): Promise<SignedWithdrawal & { action: ExchangeAction }> => {
+  ): Promise<SignedWithdrawal & { action: HyperliquidTransferAction }> => {
     const action = sendAsset(transferFields(plan), nextNonce());
-    const { types, primaryType, value } = exchangeTypedData(profile, action);
+    const { types, primaryType, value } = hyperliquidTypedData(profile, action);
     return await Promise.resolve({
       action,
       payload: payloadOf(action),
@@ -311,12 +317,12 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
 }
 
 interface Helpers {
-  deposit(id: Hex32 | undefined, fields?: Partial<ExchangeAction>): Promise<string>;
+  deposit(id: Hex32 | undefined, fields?: Partial<HyperliquidTransferAction>): Promise<string>;
   depositResult(
     transactionId: string,
     expected: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
   ): ExpectedDeposits;
-  transfer(plan: PaymentPlan, fields?: Partial<ExchangeAction>): Promise<string>;
+  transfer(plan: PaymentPlan, fields?: Partial<HyperliquidTransferAction>): Promise<string>;
   mapNonce(transactionId: string, id: Hex32, laterBy?: bigint): string;
   readonly mappings: MappingBook;
   transactionOf(id: string): { readonly time: number };
@@ -427,7 +433,7 @@ function fund(control: HyperliquidControl, address: Address): void {
   control.fund(address, "1000000", "HYPE", "spot");
 }
 
-function sendAsset(fields: Partial<ExchangeAction>, nonce: number): ExchangeAction {
+function sendAsset(fields: Partial<HyperliquidTransferAction>, nonce: number): HyperliquidTransferAction {
   return {
     type: "sendAsset",
     signatureChainId: "0x1",
@@ -444,10 +450,10 @@ function sendAsset(fields: Partial<ExchangeAction>, nonce: number): ExchangeActi
 }
 
 /** The fields of a transfer from a dex to the same dex of another account. */
-function transferFields({ recipient, currency, amount }: Payment): Partial<ExchangeAction> {
-  const place = exchangePlaceOf(currency);
+function transferFields({ recipient, currency, amount }: Payment): Partial<HyperliquidTransferAction> {
+  const place = hyperliquidPlaceOf(currency);
   if (place === undefined) throw new Error(`${currency} is not a Hyperliquid currency`);
-  const dex = exchangeDexName(place);
+  const dex = dexNameOf(place);
   const isHype = place.kind === "spot" && place.tokenId === HYPE_ID;
   return {
     destination: recipient,
@@ -464,7 +470,7 @@ function formatAmount(amount: bigint): string {
   return `${digits.slice(0, -8)}.${digits.slice(-8)}`;
 }
 
-function payloadOf(action: ExchangeAction): Hex {
+function payloadOf(action: HyperliquidTransferAction): Hex {
   const field = (name: string): string => String(action[name]);
   return encodeHyperliquidAction({
     type: "SendAsset",
@@ -479,16 +485,16 @@ function payloadOf(action: ExchangeAction): Hex {
   });
 }
 
-function idOf(action: ExchangeAction): Hex32 {
-  const types = exchangeTransferTypes(profile, action.type);
+function idOf(action: HyperliquidTransferAction): Hex32 {
+  const types = hyperliquidTransferTypes(profile, action.type);
   const id = parseHex32(hashStruct({ types, primaryType: "ExchangeTransaction:SendAsset", data: action }));
   if (id === undefined) throw new Error("no hash");
   return id;
 }
 
 /** Signs and posts an action. Returns `ok` or Hyperliquid's error. */
-async function post(url: string, signer: PrivateKeyAccount, action: ExchangeAction): Promise<string> {
-  const { domain, types, primaryType, value } = exchangeTypedData(profile, action);
+async function post(url: string, signer: PrivateKeyAccount, action: HyperliquidTransferAction): Promise<string> {
+  const { domain, types, primaryType, value } = hyperliquidTypedData(profile, action);
   const { r, s, v } = parseSignature(
     await signer.signTypedData({ domain, types, primaryType, message: value }),
   );

@@ -6,14 +6,14 @@ import {
 } from "@causeway/chains";
 import { decodeSignedAction, nonceOfSigned, signExchangeAction } from "@causeway/chains/hyperliquid";
 import {
-  exchangeCurrency,
-  exchangeSigningProfiles,
+  hyperliquidCurrency,
+  hyperliquidSigningProfiles,
   MAINNET_USDC_TOKEN_ID,
   parseExactAmount,
   PERPS_CURRENCY,
   sendAssetAction,
   type Address,
-  type ExchangePlace,
+  type HyperliquidPlace,
   type Hex,
   type Hex32,
   type NonEvmChain,
@@ -28,7 +28,7 @@ import { nonEvmConnectionContract } from "../../contracts/non-evm-connection.ts"
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { payingConnection } from "../../support/paying-connection.ts";
 
-const profile = exchangeSigningProfiles.default;
+const profile = hyperliquidSigningProfiles.default;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const DEPOSITORY: Address = `0x${"d1".repeat(20)}`;
@@ -100,7 +100,7 @@ let userNonce = 0;
 /** Makes a transfer by the user. Returns the transaction's id. */
 async function sendTransfer(
   exchange: RunningHyperliquid,
-  { to = DEPOSITORY, amount = 1_000_000n, place = { kind: "perps" } as ExchangePlace, text = "" } = {},
+  { to = DEPOSITORY, amount = 1_000_000n, place = { kind: "perps" } as HyperliquidPlace, text = "" } = {},
 ): Promise<Hex32> {
   const { control } = exchange;
   userNonce = Math.max(userNonce + 1, control.now());
@@ -229,7 +229,7 @@ test("a deposit that only the first of three endpoints shows waits until a secon
 });
 
 test("deposits of every currency arrive as that currency", async () => {
-  const places: readonly (readonly [ExchangePlace, bigint])[] = [
+  const places: readonly (readonly [HyperliquidPlace, bigint])[] = [
     [{ kind: "perps" }, 5n],
     [{ kind: "spot", tokenId: MAINNET_USDC_TOKEN_ID }, 6n],
     [{ kind: "spot", tokenId: HYPE }, 7n],
@@ -237,7 +237,7 @@ test("deposits of every currency arrive as that currency", async () => {
   for (const [place, amount] of places) await sendTransfer(exchange, { place, amount });
   const { deposits } = await connection.arrivals(undefined);
   expect(deposits.map(({ currency, amount }) => [currency, amount])).toEqual(
-    places.map(([place, amount]) => [exchangeCurrency(place), amount]),
+    places.map(([place, amount]) => [hyperliquidCurrency(place), amount]),
   );
 });
 
@@ -564,9 +564,9 @@ test("an account's first receipt costs Hyperliquid's activation fee", async () =
 
 test("balances are reported for every dex, and not for unknown currencies", async () => {
   exchange.control.fund(solver, "7", "USDC", "xyz");
-  const dexPlace: ExchangePlace = { kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "xyz" };
+  const dexPlace: HyperliquidPlace = { kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "xyz" };
   const unknown: Hex = `0x${"ab".repeat(16)}`;
-  const currencies = [PERPS_CURRENCY, MAINNET_USDC_TOKEN_ID, HYPE, exchangeCurrency(dexPlace), unknown];
+  const currencies = [PERPS_CURRENCY, MAINNET_USDC_TOKEN_ID, HYPE, hyperliquidCurrency(dexPlace), unknown];
   const reported = await connection.balances(currencies);
   expect(currencies.map((currency) => reported.get(currency))).toEqual([
     100_000_000_000n,

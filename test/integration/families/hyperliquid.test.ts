@@ -2,11 +2,11 @@ import { evidenceSources, RpcFault, type EvidenceSource, type NonceMappings } fr
 import { signExchangeAction } from "@causeway/chains/hyperliquid";
 import {
   encodeHyperliquidAction,
-  exchangeSigningProfiles,
+  hyperliquidSigningProfiles,
   MAINNET_USDC_TOKEN_ID,
   PERPS_CURRENCY,
   type Address,
-  type ExchangeAction,
+  type HyperliquidTransferAction,
   type Hex,
   type Hex32,
 } from "@causeway/domain";
@@ -20,7 +20,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 // Attests what Hyperliquid's public SDK signs, with the real chain names of Hyperliquid.
 
-const profile = exchangeSigningProfiles.hyperliquid;
+const profile = hyperliquidSigningProfiles.hyperliquid;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const account = (number: number) => privateKeyToAccount(`0x${number.toString(16).padStart(64, "0")}`);
@@ -181,7 +181,7 @@ test("every oracle gives the same answer about an unmapped nonce, whatever its c
 async function aWithdrawal(type: "usdSend" | "sendAsset" = "sendAsset") {
   const nonce = exchange.control.now();
   const common = { signatureChainId: "0x1" as Hex, hyperliquidChain: "Mainnet", destination: friend };
-  const action: ExchangeAction =
+  const action: HyperliquidTransferAction =
     type === "usdSend"
       ? { type, ...common, amount: "2.5", time: nonce }
       : {

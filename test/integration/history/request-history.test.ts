@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import {
-  agreeAppFees,
+  quoteAppFees,
   appFeesUsd,
   feeSponsorshipOf,
   feeSponsorshipText,
@@ -687,7 +687,7 @@ test("app fees, and what an app pays of the others, are shown as agreed, and as 
   const { terms } = await world.aFilledRequest({
     keyId: KEY_ID,
     origin: { chainId: 1, currency: USDC, amount: 10_000n },
-    appFees: { chainId: 1, currency: USDC, fees: agreeAppFees(fees, 10_000n, unit, unit) },
+    appFees: { chainId: 1, currency: USDC, fees: quoteAppFees(fees, 10_000n, unit, unit) },
     appFeesUsd: appFeesUsd(fees, 10_000n, unit),
     sponsorship,
   });

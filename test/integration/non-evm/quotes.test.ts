@@ -2,7 +2,7 @@ import { Transaction } from "@scure/btc-signer";
 import type { NonEvmConnection } from "@causeway/chains";
 import { connectNonEvmUsers, connectNonEvm } from "@causeway/chains";
 import {
-  exchangeSigningProfiles,
+  hyperliquidSigningProfiles,
   MAINNET_USDC_TOKEN_ID,
   orderIdOf,
   type Hex,
@@ -309,7 +309,7 @@ test("a Hyperliquid wallet that signs the second step of a withdrawal sends it w
   };
   const signature = await account.signTypedData({
     domain: {
-      name: exchangeSigningProfiles.default.domainName,
+      name: hyperliquidSigningProfiles.default.domainName,
       version: "1",
       chainId: chainOfWallet,
       verifyingContract: `0x${"0".repeat(40)}`,

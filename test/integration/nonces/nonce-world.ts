@@ -7,7 +7,7 @@ import {
 } from "@causeway/attest";
 import { genericMappingAbi } from "@causeway/contracts";
 import {
-  EXCHANGE_WALLET_CHAIN,
+  HYPERLIQUID_WALLET_CHAIN,
   type Address,
   type AttestationHub,
   type Hex,
@@ -211,7 +211,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
       const digest = nonceMappingDigest({
         ...authorization,
         ...signedAs,
-        walletChain: EXCHANGE_WALLET_CHAIN,
+        walletChain: HYPERLIQUID_WALLET_CHAIN,
       });
       return { signature: signatureToHex(await wallet.signDigest(digest)), ...authorization };
     },

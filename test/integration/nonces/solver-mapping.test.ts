@@ -1,6 +1,6 @@
 import { rawKeySigner, signatureToHex, nonceMappingDigest, recoverSigner } from "@causeway/attest";
 import { RpcFault, type PayingConnection } from "@causeway/chains";
-import { EXCHANGE_WALLET_CHAIN, type Hex } from "@causeway/domain";
+import { HYPERLIQUID_WALLET_CHAIN, type Hex } from "@causeway/domain";
 import { afterEach, expect, test } from "vitest";
 import type { TransferChain } from "../../../apps/api/src/chains/chains.port.ts";
 import type { MappedNonce } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
@@ -30,7 +30,7 @@ function withNonceHub(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefin
         const wallet = key.address;
         const nonce = BigInt(madeAtMs);
         const mapping = { wallet, depositor: wallet, id, nonce, signatureChainId: 1 };
-        const digest = nonceMappingDigest({ ...mapping, walletChain: EXCHANGE_WALLET_CHAIN });
+        const digest = nonceMappingDigest({ ...mapping, walletChain: HYPERLIQUID_WALLET_CHAIN });
         return { nonce, signature: signatureToHex(await key.signDigest(digest)), signatureChainId: 1 };
       },
     };
@@ -116,7 +116,7 @@ test("a payment waits for its mapping, which was committed with its bytes, and i
   });
   if (mapping === undefined) throw new Error("no nonce mapping was signed");
   const digest = nonceMappingDigest({
-    walletChain: EXCHANGE_WALLET_CHAIN,
+    walletChain: HYPERLIQUID_WALLET_CHAIN,
     wallet: key.address,
     depositor: key.address,
     id: mapping.mapped_id,

@@ -1,4 +1,4 @@
-import { BPS, dueAppFees, mergeEntries, mulDivDown, ServiceError } from "@causeway/domain";
+import { BPS, appFeeCredits, mergeEntries, mulDivDown, ServiceError } from "@causeway/domain";
 import type { FeePrices, RequestTerms } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
@@ -26,7 +26,7 @@ export async function accrueAppFees(
   if (prices instanceof ServiceError) return "unpriced";
   const atMs = services.clock.nowMs();
   const asset = { chainId: appFees.chainId, currency: appFees.currency };
-  for (const { recipient: wallet, amount } of dueAppFees(appFees, deposited, origin.amount, prices)) {
+  for (const { recipient: wallet, amount } of appFeeCredits(appFees, deposited, origin.amount, prices)) {
     // A fee below one base unit of the balance's currency credits nothing.
     if (amount === 0n) continue;
     const book = await tx.ledger.lockWallet(wallet, atMs);

@@ -1,4 +1,4 @@
-import { bindsFees, judgeFees, transferredUsd } from "@causeway/domain";
+import { limitsFees, judgeFees, transferredUsd } from "@causeway/domain";
 import type { RequestId, RequestState, RequestTerms } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
@@ -48,7 +48,7 @@ export async function reserveSponsorship(
       await reserveFees(services, tx, { ...fees, usd: keptUsd, transferredUsd: 0n, movementKey });
     return { kind: "refused", why };
   };
-  if (bindsFees(key.rules)) {
+  if (limitsFees(key.rules)) {
     const spending = await tx.executions.lockSpending({ ...budget, target: undefined }, undefined);
     const refusal = judgeFees(key.rules, usd, spending);
     if (refusal !== undefined) return await refuse(`${refusal.rule}: ${refusal.message}`);

@@ -1,4 +1,4 @@
-import { agreedUsd, confirmAtBlock, isFronted } from "@causeway/domain";
+import { depositUsdAtQuote, confirmAtBlock, isFronted } from "@causeway/domain";
 import type { DepositId } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
 import { confirmationsOf } from "./required-confirmations.ts";
@@ -22,7 +22,7 @@ export function planLikelyFills(
     const record = fact.id === undefined ? undefined : records.get(fact.id);
     if (planAhead === undefined || record?.state.name !== "quoted" || isFronted(record.state)) continue;
     if (judge(chain, record, fact).kind !== "match") continue;
-    const knownUsd = agreedUsd(record.terms, { chainId: chain.id, ...fact });
+    const knownUsd = depositUsdAtQuote(record.terms, { chainId: chain.id, ...fact });
     const confirmations = confirmationsOf(chain, knownUsd, exposure.usd);
     if (confirmAtBlock(fact.blockNumber, confirmations) > headNumber) continue;
     const { requestId } = record.terms;

@@ -1,5 +1,11 @@
 import type { DepositFact } from "@causeway/chains";
-import { agreedUsd, confirmAtBlock, depositoryOf, judgeDeposit, type OrderId } from "@causeway/domain";
+import {
+  depositUsdAtQuote,
+  confirmAtBlock,
+  depositoryOf,
+  judgeDeposit,
+  type OrderId,
+} from "@causeway/domain";
 import type { RequestRecord } from "../db/records.port.ts";
 import { awaitTogether } from "../db/await-together.ts";
 import type { DepositSighting, NewDeposit, Tx } from "../db/unit-of-work.port.ts";
@@ -103,7 +109,7 @@ function newDeposit(
 ): NewDeposit {
   // A deposit that differs from the agreed one needs the most confirmations: it is refunded and may be worth
   // any amount.
-  const knownUsd = record && agreedUsd(record.terms, { chainId: chain.id, ...fact });
+  const knownUsd = record && depositUsdAtQuote(record.terms, { chainId: chain.id, ...fact });
   const valueUsd = knownUsd ?? 0n;
   const confirmations = confirmationsOf(chain, knownUsd, exposure.usd);
   // Only filled deposits count as exposure.

@@ -1,4 +1,4 @@
-import { amountToUsdDown, amountToUsdUp, forward, minDeposit, usdToAmountDown } from "@causeway/domain";
+import { amountToUsdDown, amountToUsdUp, priceInput, minDeposit, usdToAmountDown } from "@causeway/domain";
 import type { Hex, PricedUnit, RequestTerms } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { AcceptedPrices, FastFillRecord } from "../balances/fast-fill.port.ts";
@@ -154,11 +154,11 @@ function amountFor(services: Needs, terms: RequestTerms, inputAmount: bigint, pr
   if (inputAmount === minDeposit(terms)) {
     const nowMs = services.clock.nowMs();
     const payout = payoutOf(services, terms, inputAmount, pricing, { nowMs, depositSeenAtMs: nowMs });
-    if (payout.kind === "refund") throw belowMinimum(forward(inputAmount, pricing.facts).output);
+    if (payout.kind === "refund") throw belowMinimum(priceInput(inputAmount, pricing.facts).output);
     return payout.amount;
   }
   // The quoted output applies to the quoted input; a lower input buys at current prices.
-  const { output } = forward(inputAmount, pricing.facts);
+  const { output } = priceInput(inputAmount, pricing.facts);
   const amount = output < expectedAmount ? output : expectedAmount;
   if (amount < minimumAmount || amount === 0n) throw belowMinimum(amount);
   return amount;

@@ -1,4 +1,4 @@
-import { agreedUsd } from "@causeway/domain";
+import { depositUsdAtQuote } from "@causeway/domain";
 import type { DepositFact } from "@causeway/chains";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
@@ -74,7 +74,7 @@ async function attribute(
     }
     const { requestId } = request.terms;
     const fact: DepositFact = { ...deposit, id: orderId, logIndex: 0 };
-    await tx.deposits.assignRequest(id, requestId, agreedUsd(request.terms, deposit) ?? 0n);
+    await tx.deposits.assignRequest(id, requestId, depositUsdAtQuote(request.terms, deposit) ?? 0n);
     const reading = {
       chain,
       headNumber: cursor.number,

@@ -1,14 +1,14 @@
 import {
-  agreedPricing,
+  applyFeeTerms,
   BPS,
-  forward,
+  priceInput,
   isOneAsset,
   isTopupBeyondHonor,
   NATIVE_CURRENCY,
   pairClassOf,
-  payout,
+  decidePayout,
   sponsoredUsd,
-  unusedSponsorUsd,
+  unspentSponsorUsd,
   usdToAmountDown,
 } from "@causeway/domain";
 import type {
@@ -93,7 +93,7 @@ export async function amountToPay(
   if (sponsoredPart === undefined) return { kind: "refund", reason: "SLIPPAGE" };
   const unspentUsd = await unspentOriginGasUsd(services, terms, basis.deposit.txHash, execution);
   // Unspent gas goes to the intended payer: the sponsor first.
-  const unusedUsd = unusedSponsorUsd(terms, sponsoredPart, unspentUsd);
+  const unusedUsd = unspentSponsorUsd(terms, sponsoredPart, unspentUsd);
   const sponsor = { sponsoredUsd: sponsoredPart - unusedUsd };
   const unspent =
     terms.tradeType === "EXACT_OUTPUT" || terms.sponsorship?.fixedRate !== undefined
@@ -184,7 +184,7 @@ export async function pricingOfFill(
   };
   const nonEvmCost = await destination.costOfPaying?.(currency, terms.recipient);
   const price = async (swapGas?: bigint) =>
-    agreedPricing(
+    applyFeeTerms(
       await pricingOf(services, route, toContract, originGasUsd, {
         pairClass,
         swapGas,
@@ -195,7 +195,7 @@ export async function pricingOfFill(
       terms,
     );
   if (swapQuoter === undefined) return await price();
-  const { output } = forward(deposited, (await price(0n)).facts);
+  const { output } = priceInput(deposited, (await price(0n)).facts);
   const purchase = output === 0n ? undefined : await swapQuoter.quoteExactIn(output);
   return await price(purchase?.gas ?? 0n);
 }
@@ -231,7 +231,7 @@ async function payoutWithSwap(
     readonly times: PayoutTimes;
   },
 ): Promise<AmountDue> {
-  const worth = forward(deposited, pricing.facts).output;
+  const worth = priceInput(deposited, pricing.facts).output;
   if (worth === 0n) return { kind: "refund", reason: "SLIPPAGE" };
   const repriced = (await swapQuoter.quoteExactIn(worth))?.amountOut;
   if (repriced === undefined) return { kind: "wait", why: "no swap covers the fill" };
@@ -246,7 +246,7 @@ async function payoutWithSwap(
     [honorBps, maxSpend(worth, honorBps)],
     [0, worth],
   ] as const) {
-    const due = payout(terms, { deposited, repriced }, coveredBps, times);
+    const due = decidePayout(terms, { deposited, repriced }, coveredBps, times);
     if (due.kind === "refund") return due;
     const cost = await swapQuoter.quoteExactOut(due.amount);
     // Exact-output quotes may differ slightly from exact-input quotes.
@@ -336,9 +336,9 @@ export function payoutOf(
   pricing: RoutePricing,
   times: PayoutTimes,
 ): Payout {
-  return payout(
+  return decidePayout(
     terms,
-    { deposited: input, repriced: forward(input, pricing.facts).output },
+    { deposited: input, repriced: priceInput(input, pricing.facts).output },
     honorBpsOf(services, terms, pricing),
     times,
   );

@@ -216,15 +216,15 @@ function slippageOf({ question, route, values, agreement }: AnswerFacts): QuoteD
   const isExact = question.tradeType === "EXACT_OUTPUT";
   const origin =
     route.kind === "swap"
-      ? { missing: guarantee.maxInput - trade.input, of: trade.input, unit: values.input }
+      ? { missing: guarantee.maxInput - trade.input, total: trade.input, unit: values.input }
       : guarantee.minDeposit !== undefined
-        ? { missing: deposit - guarantee.minDeposit, of: deposit, unit: values.deposited }
+        ? { missing: deposit - guarantee.minDeposit, total: deposit, unit: values.deposited }
         : undefined;
   return slippageDetails(
     guarantee.slippageBps,
     {
       missing: isExact ? 0n : guarantee.neededOutput - guarantee.minimumAmount,
-      of: trade.expected,
+      total: trade.expected,
       unit: values.output,
     },
     origin,

@@ -1,5 +1,5 @@
 import {
-  agreedUsd,
+  depositUsdAtQuote,
   amountToUsdDown,
   minDeposit,
   planRefund,
@@ -52,10 +52,10 @@ export function planRefundOf(
     native: chain.native.address,
     deposit: { chainId: chain.name, currency, depositor, amount },
     recipient,
-    rest,
+    remainder: rest,
     minimumRefund: guaranteedRefund(request, deposit),
     now: Math.floor(nowMs / 1000),
-    paidBy: Math.ceil(nowMs / 1000 + miningSecondsOf(chain)),
+    minedBy: Math.ceil(nowMs / 1000 + miningSecondsOf(chain)),
     router,
   });
 }
@@ -79,7 +79,7 @@ export function planUnattributedRefund(rest: bigint, unit: PricedUnit): RefundPl
  */
 function guaranteedRefund({ terms }: RequestRecord, deposit: DepositRecord): bigint {
   const { order } = terms;
-  const isAgreed = agreedUsd(terms, deposit) !== undefined && deposit.amount >= minDeposit(terms);
+  const isAgreed = depositUsdAtQuote(terms, deposit) !== undefined && deposit.amount >= minDeposit(terms);
   if (!isAgreed) return 0n;
   const minimumRefund = order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
   return scaledMinimum(minimumRefund, weightedDifference(order, [deposit.amount]));

@@ -1,6 +1,6 @@
 import { nonceMappingDigest, nonceMappingEntry, recoverSigner, setEntryDigest } from "@causeway/attest";
 import type { AttestationRoute, MappingEntry } from "@causeway/attest";
-import { EXCHANGE_WALLET_CHAIN } from "@causeway/domain";
+import { HYPERLIQUID_WALLET_CHAIN } from "@causeway/domain";
 import type { Address, AttestationHub, Hex32 } from "@causeway/domain";
 import { nonceMappingAnswer } from "@causeway/wire";
 import type { NonceMappingAnswer, NonceMappingRequest } from "@causeway/wire";
@@ -42,7 +42,7 @@ export function signNonceMapping({
       throw invalid("id", "id must be an order id: its first 16 bytes must not all be zero");
     const digest = nonceMappingDigest({
       ...mapping,
-      walletChain: EXCHANGE_WALLET_CHAIN,
+      walletChain: HYPERLIQUID_WALLET_CHAIN,
       signatureChainId: request.signatureChainId,
     });
     if (recoverSigner(digest, request.signature.toLowerCase()) !== mapping.wallet)

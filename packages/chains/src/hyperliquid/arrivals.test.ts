@@ -2,7 +2,7 @@ import { PERPS_CURRENCY, type Address, type Hex32 } from "@causeway/domain";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RpcFault } from "@causeway/families";
-import type { ExchangeTransaction, LedgerTransfer } from "@causeway/families/hyperliquid";
+import type { HyperliquidTransaction, LedgerTransfer } from "@causeway/families/hyperliquid";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { createArrivalsReader } from "./arrivals.ts";
 import type { HyperliquidRpc } from "./rpc.ts";
@@ -41,7 +41,7 @@ function createReader(
     transaction: async (hash) => {
       if (isRefused(hash))
         throw new RpcFault({ kind: "http", method: "txDetails", reason: "HTTP status 429: " });
-      const transaction: ExchangeTransaction = {
+      const transaction: HyperliquidTransaction = {
         hash,
         time: START,
         block: 7n,

@@ -4,8 +4,8 @@ import { RpcFault } from "@causeway/families";
 import type { NonEvmArrivals, NonEvmTransaction, ShownTransaction } from "../non-evm-connection.ts";
 import {
   timestampOf,
-  type ExchangeDeposit,
-  type ExchangeTransaction,
+  type HyperliquidDeposit,
+  type HyperliquidTransaction,
   type LedgerTransfer,
 } from "@causeway/families/hyperliquid";
 import { advanceCursor, OVERLAP_MS, readCursor, writeCursor, type LedgerCursor } from "./cursor.ts";
@@ -26,15 +26,15 @@ export interface ArrivalsReaderOptions {
   readonly depositories: readonly [Address, ...Address[]];
   /** The deposit of a transaction, as oracles judge it. */
   judge(
-    transaction: ExchangeTransaction,
-  ): Promise<ExchangeDeposit | { readonly refusal: string } | undefined>;
+    transaction: HyperliquidTransaction,
+  ): Promise<HyperliquidDeposit | { readonly refusal: string } | undefined>;
   /** The purpose of a transfer; undefined if it is not known (yet). */
   findPurpose(
-    deposit: ExchangeDeposit,
+    deposit: HyperliquidDeposit,
     time: bigint,
   ): Promise<{ readonly id: Hex32; readonly depositor: Address | undefined } | undefined>;
   /** Called for funds that arrived in a way that oracles do not attest. */
-  onStranded(transaction: ExchangeTransaction, reason: string): void;
+  onStranded(transaction: HyperliquidTransaction, reason: string): void;
   /**
    * Called for a transfer that could not be read correctly for too long: from then on it is read only if it
    * is reported by its hash.
@@ -93,7 +93,7 @@ const OVERLAP_SETTLED_MS = 600_000n;
 export function createArrivalsReader(options: ArrivalsReaderOptions): ArrivalsReader {
   const { rpc, depositories, maxTransactions = MAX_TRANSACTIONS } = options;
 
-  async function factsOf(transaction: ExchangeTransaction): Promise<DepositFact[]> {
+  async function factsOf(transaction: HyperliquidTransaction): Promise<DepositFact[]> {
     const deposit = await options.judge(transaction);
     if (deposit === undefined) return [];
     if ("refusal" in deposit) {

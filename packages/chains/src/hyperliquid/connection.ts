@@ -1,15 +1,15 @@
 import {
-  EXCHANGE_WALLET_CHAIN,
+  HYPERLIQUID_WALLET_CHAIN,
   nonceMappingTypedData,
   parseAddress,
-  parseExchangeToken,
+  parseHyperliquidToken,
   type Address,
   type Hex,
 } from "@causeway/domain";
 import { privateKeyToAddress, signTypedData } from "viem/accounts";
 import type { NonEvmConnection, OpenConnection } from "../non-evm-connection.ts";
 import { observed, type NonEvmOptions } from "../non-evm-options.ts";
-import { depositIn, purposeOf, type ExchangeTransaction } from "@causeway/families/hyperliquid";
+import { depositIn, purposeOf, type HyperliquidTransaction } from "@causeway/families/hyperliquid";
 import { createPayments, type HyperliquidPaymentsOptions } from "./pay.ts";
 import { createArrivalsReader, type ArrivalsReaderOptions } from "./arrivals.ts";
 import { createHyperliquidRpc } from "./rpc.ts";
@@ -64,9 +64,9 @@ export function connectHyperliquid(options: NonEvmOptions): OpenConnection {
     rpc: rpcs.deposits,
     ...(weightPerMinute !== undefined && { maxTransactions: MAX_RATE_LIMITED_TRANSACTIONS }),
     depositories,
-    judge: async (transaction: ExchangeTransaction) => {
+    judge: async (transaction: HyperliquidTransaction) => {
       const { action } = transaction;
-      const tokenId = action?.type === "SendAsset" ? parseExchangeToken(action.token)?.tokenId : undefined;
+      const tokenId = action?.type === "SendAsset" ? parseHyperliquidToken(action.token)?.tokenId : undefined;
       const token = tokenId === undefined ? undefined : await rpcs.tokens.token(tokenId);
       const decimalsOf = (id: Hex): number | undefined =>
         id === token?.tokenId ? token.decimals : undefined;
@@ -178,7 +178,7 @@ export function connectHyperliquid(options: NonEvmOptions): OpenConnection {
         signNonceMapping: async ({ raw }, id) => {
           const nonce = nonceOfSigned(raw);
           const mapping = {
-            walletChain: EXCHANGE_WALLET_CHAIN,
+            walletChain: HYPERLIQUID_WALLET_CHAIN,
             wallet: solver,
             depositor: solver,
             id,

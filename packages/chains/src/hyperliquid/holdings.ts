@@ -1,9 +1,9 @@
 import {
-  exchangePlaceOf,
+  hyperliquidPlaceOf,
   parseDecimal,
   PERPS_DECIMALS,
   type Address,
-  type ExchangePlace,
+  type HyperliquidPlace,
   type Hex,
 } from "@causeway/domain";
 import { RpcFault } from "@causeway/families";
@@ -11,7 +11,7 @@ import type { HyperliquidRpc } from "./rpc.ts";
 
 /** Where a balance is held on Hyperliquid (spot, perps, or a dex), with its token as listed there. */
 export interface Holding {
-  readonly place: ExchangePlace;
+  readonly place: HyperliquidPlace;
   readonly token: { readonly name: string; readonly tokenId: Hex; readonly index: number };
   readonly decimals: number;
 }
@@ -22,7 +22,7 @@ export async function findHolding(
   currency: Hex,
   usdcTokenId: Hex,
 ): Promise<Holding | undefined> {
-  const place = exchangePlaceOf(currency);
+  const place = hyperliquidPlaceOf(currency);
   if (place === undefined) return undefined;
   const token = await rpc.token(place.kind === "perps" ? usdcTokenId : place.tokenId);
   return token && { place, token, decimals: place.kind === "perps" ? PERPS_DECIMALS : token.decimals };

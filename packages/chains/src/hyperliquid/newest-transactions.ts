@@ -1,6 +1,6 @@
 import type { Address } from "@causeway/domain";
 import { RpcFault } from "@causeway/families";
-import type { ExchangeTransaction } from "@causeway/families/hyperliquid";
+import type { HyperliquidTransaction } from "@causeway/families/hyperliquid";
 import type { HyperliquidRpc } from "./rpc.ts";
 
 /**
@@ -11,7 +11,7 @@ import type { HyperliquidRpc } from "./rpc.ts";
 export async function newestTransactionsOf(
   rpc: Pick<HyperliquidRpc, "transactionsOf">,
   account: Address,
-): Promise<readonly ExchangeTransaction[]> {
+): Promise<readonly HyperliquidTransaction[]> {
   try {
     return await rpc.transactionsOf(account);
   } catch (error) {

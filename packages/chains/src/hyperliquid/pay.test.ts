@@ -1,6 +1,6 @@
 import {
-  exchangeNonceWindow,
-  exchangeSigningProfiles,
+  hyperliquidNonceWindow,
+  hyperliquidSigningProfiles,
   MAINNET_USDC_TOKEN_ID,
   sendAssetAction,
   type Address,
@@ -12,7 +12,7 @@ import { expect, test } from "vitest";
 import { RpcFault } from "@causeway/families";
 import {
   INDEX_LAG_MS,
-  type ExchangeTransaction,
+  type HyperliquidTransaction,
   type LedgerPage,
   type UnknownEntry,
 } from "@causeway/families/hyperliquid";
@@ -25,8 +25,8 @@ const solver = privateKeyToAccount(privateKey).address.toLowerCase() as Address;
 const friend: Address = "0x00000000000000000000000000000000000000a2";
 const hash: Hex32 = `0x${"88".repeat(32)}`;
 const NONCE = 1_763_761_234_567n;
-const profile = exchangeSigningProfiles.hyperliquid;
-const AFTER_WINDOW = exchangeNonceWindow(NONCE).closesAt + INDEX_LAG_MS + 1n;
+const profile = hyperliquidSigningProfiles.hyperliquid;
+const AFTER_WINDOW = hyperliquidNonceWindow(NONCE).closesAt + INDEX_LAG_MS + 1n;
 
 const paidAction = sendAssetAction(profile, {
   network: "Mainnet",
@@ -42,7 +42,7 @@ const paidAction = sendAssetAction(profile, {
 const raw: Hex = encodeSignedAction(await signExchangeAction(profile, paidAction, privateKey));
 const attempt = { raw, txId: idOfSigned(raw), fee: 0n, madeAtMs: 0 };
 
-const transaction: ExchangeTransaction = {
+const transaction: HyperliquidTransaction = {
   hash,
   time: NONCE,
   block: 7n,
@@ -61,7 +61,7 @@ const transaction: ExchangeTransaction = {
   },
   isOpaque: false,
 };
-const opaque: ExchangeTransaction = { ...transaction, action: undefined, isOpaque: true };
+const opaque: HyperliquidTransaction = { ...transaction, action: undefined, isOpaque: true };
 const unknownEntry: UnknownEntry = { hash, time: NONCE, type: "transfer", user: solver, destination: friend };
 const sentTransfer: LedgerPage["transfers"][number] = {
   hash,
@@ -75,7 +75,10 @@ const sentTransfer: LedgerPage["transfers"][number] = {
 
 const unclearEntries: Hex[] = [];
 
-async function outcomeWhere(ledger: Partial<LedgerPage>, transactionFound: ExchangeTransaction | undefined) {
+async function outcomeWhere(
+  ledger: Partial<LedgerPage>,
+  transactionFound: HyperliquidTransaction | undefined,
+) {
   const answers: Partial<HyperliquidRpc> = {
     clock: async () => await Promise.resolve(AFTER_WINDOW),
     transaction: async () => await Promise.resolve(transactionFound),
@@ -152,7 +155,7 @@ const CROWDED = NONCE + 60_000n;
  */
 async function outcomeInACrowd(
   ownTransfers: readonly LedgerPage["transfers"][number][],
-  listed: readonly ExchangeTransaction[],
+  listed: readonly HyperliquidTransaction[],
   now = AFTER_WINDOW,
   isRefused: (requests: number) => boolean = () => false,
 ) {

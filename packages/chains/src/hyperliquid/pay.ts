@@ -1,18 +1,18 @@
 import {
-  exchangeCurrency,
-  exchangeNonceOf,
-  exchangeNonceWindow,
-  exchangeSigningProfiles,
+  hyperliquidCurrency,
+  hyperliquidNonceOf,
+  hyperliquidNonceWindow,
+  hyperliquidSigningProfiles,
   hyperliquidActionId,
   parseAddress,
   PERPS_CURRENCY,
   PERPS_DECIMALS,
   sendAssetAction,
   type Address,
-  type ExchangeAction,
-  type ExchangeFacts,
-  type ExchangeNetwork,
-  type ExchangePlace,
+  type HyperliquidTransferAction,
+  type HyperliquidApiFacts,
+  type HyperliquidNetwork,
+  type HyperliquidPlace,
   type Hex,
   type Hex32,
   type HyperliquidAction,
@@ -27,7 +27,7 @@ import {
 } from "../non-evm-connection.ts";
 import {
   isNonceOver,
-  type ExchangeTransaction,
+  type HyperliquidTransaction,
   type LedgerTransfer,
   type UnknownEntry,
 } from "@causeway/families/hyperliquid";
@@ -68,7 +68,7 @@ export interface HyperliquidPaymentsOptions {
   readonly solver: Address;
   readonly depositories: readonly Address[];
   readonly usdcTokenId: Hex;
-  readonly exchange: Pick<ExchangeFacts, "profile" | "isTestnet">;
+  readonly exchange: Pick<HyperliquidApiFacts, "profile" | "isTestnet">;
   /** ms since epoch. */
   now(): number;
   /** Called if a ledger entry prevents a decision about a payment, because it may be that payment. */
@@ -102,8 +102,8 @@ const NEWEST_MS = 60_000n;
  */
 export function createPayments(options: HyperliquidPaymentsOptions): HyperliquidPayments {
   const { rpc, solver } = options;
-  const profile = exchangeSigningProfiles[options.exchange.profile];
-  const network: ExchangeNetwork = options.exchange.isTestnet ? "Testnet" : "Mainnet";
+  const profile = hyperliquidSigningProfiles[options.exchange.profile];
+  const network: HyperliquidNetwork = options.exchange.isTestnet ? "Testnet" : "Mainnet";
   let lastNonce = 0n;
   const closedPages = createLedgerCache();
   const crowded = createCrowdedTimestamps();
@@ -118,7 +118,7 @@ export function createPayments(options: HyperliquidPaymentsOptions): Hyperliquid
     // Read the clock before the ledger, so that the ledger is at least as new.
     const clock = await rpc.clock(solver);
     const isOver = isNonceOver(nonce, clock);
-    const window = exchangeNonceWindow(nonce);
+    const window = hyperliquidNonceWindow(nonce);
     const to = clock < window.closesAt ? clock : window.closesAt;
     const from = isOver ? window.opensAt : nonce - SKEW_MS;
     const read = async (limit: { readonly maxRequests?: number } = {}): Promise<LedgerReading> =>
@@ -145,7 +145,7 @@ export function createPayments(options: HyperliquidPaymentsOptions): Hyperliquid
     }
     const isSame = (executedAction: HyperliquidAction | undefined): boolean =>
       executedAction !== undefined && hyperliquidActionId(executedAction, profile) === id;
-    const finalIn = ({ block, hash }: ExchangeTransaction): NonEvmOutcome => ({
+    const finalIn = ({ block, hash }: HyperliquidTransaction): NonEvmOutcome => ({
       kind: "final",
       block: { number: block, hash: blockHashOf(block) },
       txId: hash,
@@ -199,7 +199,7 @@ export function createPayments(options: HyperliquidPaymentsOptions): Hyperliquid
    * The solver's own transaction that used a nonce, if the explorer lists it among the newest ones: others
    * cannot fill that list.
    */
-  async function findListedUse(nonce: bigint): Promise<ExchangeTransaction | undefined> {
+  async function findListedUse(nonce: bigint): Promise<HyperliquidTransaction | undefined> {
     return (await newestTransactionsOf(rpc, solver)).find(
       ({ user, error, action }) => user === solver && error === undefined && nonceOfAction(action) === nonce,
     );
@@ -247,14 +247,14 @@ export function createPayments(options: HyperliquidPaymentsOptions): Hyperliquid
    * accounts to the other. Hyperliquid refuses a transfer to the same place.
    * @throws InsufficientInventory if the solver has less than a cent in both accounts
    */
-  async function cancelAction(nonce: bigint, earlierAttempts: number): Promise<ExchangeAction> {
-    const perps: ExchangePlace = { kind: "perps" };
-    const spot: ExchangePlace = { kind: "spot", tokenId: options.usdcTokenId };
+  async function cancelAction(nonce: bigint, earlierAttempts: number): Promise<HyperliquidTransferAction> {
+    const perps: HyperliquidPlace = { kind: "perps" };
+    const spot: HyperliquidPlace = { kind: "spot", tokenId: options.usdcTokenId };
     for (const [from, to] of [
       [perps, spot],
       [spot, perps],
     ] as const) {
-      const holding = await holdingIn(exchangeCurrency(from));
+      const holding = await holdingIn(hyperliquidCurrency(from));
       if (holding === undefined || (await transferableBalance(rpc, solver, holding)) < CENT) continue;
       const { token, decimals } = holding;
       const destination = solver;
@@ -273,7 +273,11 @@ export function createPayments(options: HyperliquidPaymentsOptions): Hyperliquid
     throw new InsufficientInventory("insufficient balance for the 0.01 USDC transfer that cancels a nonce");
   }
 
-  async function signAttempt(privateKey: Hex32, action: ExchangeAction, fee: bigint): Promise<NonEvmAttempt> {
+  async function signAttempt(
+    privateKey: Hex32,
+    action: HyperliquidTransferAction,
+    fee: bigint,
+  ): Promise<NonEvmAttempt> {
     const raw = encodeSignedAction(await signExchangeAction(profile, action, privateKey));
     return { raw, txId: idOfSigned(raw), fee, madeAtMs: options.now() };
   }
@@ -350,7 +354,7 @@ export function createPayments(options: HyperliquidPaymentsOptions): Hyperliquid
     isPayment: async ({ raw, txId }, { recipient, currency, amount }) => {
       const signed = decodeSignedAction(raw);
       const { action } = signed;
-      if (txId !== idOfSigned(raw) || signed.nonce !== exchangeNonceOf(action)) return false;
+      if (txId !== idOfSigned(raw) || signed.nonce !== hyperliquidNonceOf(action)) return false;
       if ((await signerOf(signed, profile)) !== solver) return false;
       if (action[profile.chainField] !== network || action["fromSubAccount"] !== "") return false;
       if (action["type"] !== "sendAsset" || action["destination"] !== recipient) return false;

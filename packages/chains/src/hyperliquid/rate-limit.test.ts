@@ -1,5 +1,5 @@
 import {
-  exchangeSigningProfiles,
+  hyperliquidSigningProfiles,
   MAINNET_USDC_TOKEN_ID,
   PERPS_CURRENCY,
   sendAssetAction,
@@ -10,7 +10,7 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, expect, test, vi } from "vitest";
 import { RpcFault } from "@causeway/families";
-import type { ExchangeTransaction, LedgerTransfer } from "@causeway/families/hyperliquid";
+import type { HyperliquidTransaction, LedgerTransfer } from "@causeway/families/hyperliquid";
 import { writeCursor } from "./cursor.ts";
 import { createPayments, type HyperliquidPayments } from "./pay.ts";
 import { createArrivalsReader } from "./arrivals.ts";
@@ -49,7 +49,7 @@ function dustTransfers(
  */
 function publicEndpoint(
   entries: readonly LedgerTransfer[],
-  explorer: { ownTransaction?: ExchangeTransaction; listsOwn?: boolean } = {},
+  explorer: { ownTransaction?: HyperliquidTransaction; listsOwn?: boolean } = {},
 ) {
   const { ownTransaction, listsOwn = true } = explorer;
   const sorted = entries.toSorted((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
@@ -208,7 +208,7 @@ test("finds a deposit behind 10,000 transfers in 50 seconds", async () => {
   expect(new Set(judged).size).toBe(10_001);
 }, 30_000);
 
-const profile = exchangeSigningProfiles.hyperliquid;
+const profile = hyperliquidSigningProfiles.hyperliquid;
 const NONCE = START;
 const paidAction = sendAssetAction(profile, {
   network: "Mainnet",
@@ -223,7 +223,7 @@ const paidAction = sendAssetAction(profile, {
 });
 const raw: Hex = encodeSignedAction(await signExchangeAction(profile, paidAction, privateKey));
 const attempt = { raw, txId: idOfSigned(raw), fee: 0n, madeAtMs: 0 };
-const paymentTransaction: ExchangeTransaction = {
+const paymentTransaction: HyperliquidTransaction = {
   hash: `0x${"88".repeat(32)}`,
   time: NONCE + 1_000n,
   block: 7n,

@@ -1,7 +1,7 @@
 import {
-  exchangeSigningProfiles,
+  hyperliquidSigningProfiles,
   type Address,
-  type ExchangeSigningProfile,
+  type HyperliquidSigningProfile,
   type Hex,
   type Hex32,
 } from "@causeway/domain";
@@ -16,7 +16,7 @@ import {
   readTransactionAnswer,
   readTransferCheck,
   readUserDetails,
-  type ExchangeTransaction,
+  type HyperliquidTransaction,
   type LedgerPage,
   type SpotToken,
   type HyperliquidFacts,
@@ -28,11 +28,11 @@ import {
  * @throws RpcFault from every method
  */
 export interface HyperliquidRpc {
-  readonly profile: ExchangeSigningProfile;
+  readonly profile: HyperliquidSigningProfile;
   /** A transaction; undefined if the explorer does not know it (yet). */
-  transaction(hash: Hex32): Promise<ExchangeTransaction | undefined>;
+  transaction(hash: Hex32): Promise<HyperliquidTransaction | undefined>;
   /** Some of the newest transactions that an account signed. */
-  transactionsOf(user: Address): Promise<readonly ExchangeTransaction[]>;
+  transactionsOf(user: Address): Promise<readonly HyperliquidTransaction[]>;
   /** An account's ledger between two block times (ms, inclusive), as much of it as one answer contains. */
   ledger(user: Address, from: bigint, to: bigint): Promise<LedgerPage>;
   /** Hyperliquid's own clock, ms. */
@@ -69,14 +69,14 @@ export interface HyperliquidRpcOptions {
 /** Connects at the first request. */
 export function createHyperliquidRpc(options: HyperliquidRpcOptions): HyperliquidRpc {
   const { apiUrl, explorerUrl = apiUrl } = options;
-  const profile = exchangeSigningProfiles[options.profile];
+  const profile = hyperliquidSigningProfiles[options.profile];
   const shared = {
     ...(options.onCall !== undefined && { onCall: options.onCall }),
     ...(options.deadlineMs !== undefined && { deadlineMs: options.deadlineMs }),
   };
   const api = createRestClient({ url: apiUrl, ...shared });
   const explorer = explorerUrl === apiUrl ? api : createRestClient({ url: explorerUrl, ...shared });
-  const cachedTransactions = new Map<Hex32, ExchangeTransaction>();
+  const cachedTransactions = new Map<Hex32, HyperliquidTransaction>();
   const maxCached = options.maxCachedTransactions ?? 500;
   let tokens: ReadonlyMap<Hex, SpotToken> = new Map();
 

@@ -1,7 +1,7 @@
 import type { Address, Hex32 } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { RateLimitShareExceeded } from "../nodes/rate-limit-share-exceeded.ts";
-import type { ExchangeTransaction } from "@causeway/families/hyperliquid";
+import type { HyperliquidTransaction } from "@causeway/families/hyperliquid";
 import type { HyperliquidRpc } from "./rpc.ts";
 import { rpcsFor, withRecentAnswers } from "./shared-rpc.ts";
 
@@ -16,7 +16,7 @@ const solver: Address = "0x00000000000000000000000000000000000000a2";
 function createEndpoint() {
   const state = {
     requests: 0,
-    transaction: undefined as ExchangeTransaction | undefined,
+    transaction: undefined as HyperliquidTransaction | undefined,
     fault: undefined as Error | undefined,
   };
   const answer = async <T>(value: T): Promise<T> => {
@@ -32,7 +32,7 @@ function createEndpoint() {
   return { rpc: answers as HyperliquidRpc, state };
 }
 
-const transaction: ExchangeTransaction = {
+const transaction: HyperliquidTransaction = {
   hash,
   time: 1n,
   block: 1n,

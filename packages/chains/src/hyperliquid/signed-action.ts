@@ -1,14 +1,14 @@
 import {
   bytesOf,
-  exchangeNonceOf,
-  exchangeTypedData,
+  hyperliquidNonceOf,
+  hyperliquidTypedData,
   hyperliquidActionId,
   keccakOf,
   parseAddress,
   toHex,
   type Address,
-  type ExchangeAction,
-  type ExchangeSigningProfile,
+  type HyperliquidTransferAction,
+  type HyperliquidSigningProfile,
   type Hex,
   type Hex32,
 } from "@causeway/domain";
@@ -17,29 +17,29 @@ import { signTypedData } from "viem/accounts";
 
 /** The body of a post to Hyperliquid: an action, its nonce again, and the signature. */
 export interface SignedAction {
-  readonly action: ExchangeAction;
+  readonly action: HyperliquidTransferAction;
   readonly nonce: number;
   readonly signature: { readonly r: Hex; readonly s: Hex; readonly v: number };
 }
 
 /** Signs an action with an account's own key. Deterministic. */
 export async function signExchangeAction(
-  profile: ExchangeSigningProfile,
-  action: ExchangeAction,
+  profile: HyperliquidSigningProfile,
+  action: HyperliquidTransferAction,
   privateKey: Hex32,
 ): Promise<SignedAction> {
-  const { domain, types, primaryType, value } = exchangeTypedData(profile, action);
+  const { domain, types, primaryType, value } = hyperliquidTypedData(profile, action);
   const signed = await signTypedData({ privateKey, domain, types, primaryType, message: value });
   const { r, s, yParity } = parseSignature(signed);
-  return { action, nonce: exchangeNonceOf(action), signature: { r, s, v: 27 + yParity } };
+  return { action, nonce: hyperliquidNonceOf(action), signature: { r, s, v: 27 + yParity } };
 }
 
 /** The account that signed an action. */
 export async function signerOf(
   { action, signature: { r, s, v } }: SignedAction,
-  profile: ExchangeSigningProfile,
+  profile: HyperliquidSigningProfile,
 ): Promise<Address | undefined> {
-  const { domain, types, primaryType, value } = exchangeTypedData(profile, action);
+  const { domain, types, primaryType, value } = hyperliquidTypedData(profile, action);
   const signature = serializeSignature({ r, s, yParity: v - 27 });
   return parseAddress(
     await recoverTypedDataAddress({ domain, types, primaryType, message: value, signature }),
@@ -74,7 +74,7 @@ export function nonceOfSigned(raw: Hex): bigint {
 }
 
 /** The hash that identifies a `sendAsset`, regardless of the chain that it was signed on. */
-export function actionIdOf(action: ExchangeAction, profile: ExchangeSigningProfile): Hex32 {
+export function actionIdOf(action: HyperliquidTransferAction, profile: HyperliquidSigningProfile): Hex32 {
   const textOf = (name: string): string => String(action[name]);
   return hyperliquidActionId(
     {
@@ -86,7 +86,7 @@ export function actionIdOf(action: ExchangeAction, profile: ExchangeSigningProfi
       token: textOf("token"),
       amount: textOf("amount"),
       fromSubAccount: textOf("fromSubAccount"),
-      nonce: BigInt(exchangeNonceOf(action)),
+      nonce: BigInt(hyperliquidNonceOf(action)),
     },
     profile,
   );

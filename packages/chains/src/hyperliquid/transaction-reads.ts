@@ -1,6 +1,6 @@
-import { parseExchangeToken, type Hex, type Hex32, type HyperliquidAction } from "@causeway/domain";
+import { parseHyperliquidToken, type Hex, type Hex32, type HyperliquidAction } from "@causeway/domain";
 import { final, RpcFault, type Evidence } from "@causeway/families";
-import type { ExchangeTransaction, TransferRules } from "@causeway/families/hyperliquid";
+import type { HyperliquidTransaction, TransferRules } from "@causeway/families/hyperliquid";
 import type { HyperliquidRpc } from "./rpc.ts";
 
 /**
@@ -12,7 +12,7 @@ export async function findTransaction(
   rpc: Pick<HyperliquidRpc, "transaction">,
   hash: Hex32,
   network: string,
-): Promise<Evidence<ExchangeTransaction>> {
+): Promise<Evidence<HyperliquidTransaction>> {
   const transaction = await rpc.transaction(hash);
   if (transaction === undefined) return { kind: "absent" };
   const { action } = transaction;
@@ -30,7 +30,7 @@ export async function decimalsFor(
   rpc: Pick<HyperliquidRpc, "token">,
   action: HyperliquidAction | undefined,
 ): Promise<TransferRules["decimalsOf"]> {
-  const tokenId = action?.type === "SendAsset" ? parseExchangeToken(action.token)?.tokenId : undefined;
+  const tokenId = action?.type === "SendAsset" ? parseHyperliquidToken(action.token)?.tokenId : undefined;
   const token = tokenId === undefined ? undefined : await rpc.token(tokenId);
   return (id: Hex) => (id === token?.tokenId ? token.decimals : undefined);
 }

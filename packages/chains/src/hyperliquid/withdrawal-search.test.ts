@@ -1,7 +1,7 @@
 import {
   encodeHyperliquidAction,
-  exchangeNonceWindow,
-  exchangeSigningProfiles,
+  hyperliquidNonceWindow,
+  hyperliquidSigningProfiles,
   MAINNET_USDC_TOKEN_ID,
   type Address,
   type Hex32,
@@ -13,7 +13,7 @@ import { RpcFault } from "@causeway/families";
 import {
   INDEX_LAG_MS,
   readWithdrawal,
-  type ExchangeTransaction,
+  type HyperliquidTransaction,
   type LedgerPage,
   type LedgerTransfer,
   type UnknownEntry,
@@ -25,14 +25,14 @@ const depository: Address = "0x00000000000000000000000000000000000000d1";
 const friend: Address = "0x00000000000000000000000000000000000000a2";
 const hash: Hex32 = `0x${"88".repeat(32)}`;
 const NONCE = 1_763_761_234_567n;
-const { closesAt } = exchangeNonceWindow(NONCE);
+const { closesAt } = hyperliquidNonceWindow(NONCE);
 
 const rules = {
   network: "Mainnet",
   usdcTokenId: MAINNET_USDC_TOKEN_ID,
   decimalsOf: () => undefined,
   depositories: [depository],
-  profile: exchangeSigningProfiles.hyperliquid,
+  profile: hyperliquidSigningProfiles.hyperliquid,
 };
 const action: HyperliquidAction = {
   type: "UsdSend",
@@ -45,7 +45,7 @@ const payload = readWithdrawal(encodeHyperliquidAction(action), rules);
 if ("refusal" in payload) throw new Error(payload.refusal);
 const withdrawal = payload;
 
-const executed: ExchangeTransaction = {
+const executed: HyperliquidTransaction = {
   hash,
   time: closesAt,
   block: 7n,
@@ -76,7 +76,7 @@ function createRpc(
     transaction = executed,
   }: Partial<{
     unknown: readonly UnknownEntry[];
-    transaction: ExchangeTransaction;
+    transaction: HyperliquidTransaction;
   }> = {},
 ): HyperliquidRpc {
   const answers: Partial<HyperliquidRpc> = {
@@ -115,7 +115,7 @@ test("a withdrawal is over only once the whole window was reported, after the ma
 });
 
 const AFTER_WINDOW = closesAt + INDEX_LAG_MS + 1n;
-const opaque: ExchangeTransaction = { ...executed, action: undefined, isOpaque: true };
+const opaque: HyperliquidTransaction = { ...executed, action: undefined, isOpaque: true };
 /** Such a transfer with a future name. */
 const unknownEntry: UnknownEntry = {
   hash,

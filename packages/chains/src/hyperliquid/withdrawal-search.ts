@@ -1,11 +1,11 @@
-import { exchangeNonceWindow, type Address, type Hex32 } from "@causeway/domain";
+import { hyperliquidNonceWindow, type Address, type Hex32 } from "@causeway/domain";
 import { garbage, inconsistent, type WithdrawalAnswer } from "@causeway/families";
 import type { FactCache } from "../evm/fact-cache.ts";
 import {
   isExecutionOf,
   isNonceOver,
   mayBeExecutionOf,
-  type ExchangeWithdrawal,
+  type HyperliquidWithdrawal,
   type WithdrawalRules,
 } from "@causeway/families/hyperliquid";
 import { newestTransactionsOf } from "./newest-transactions.ts";
@@ -32,7 +32,7 @@ export type WithdrawalOutcome =
  */
 export async function searchExecution(
   rpc: HyperliquidRpc,
-  withdrawal: ExchangeWithdrawal,
+  withdrawal: HyperliquidWithdrawal,
   rules: WithdrawalRules,
   hint: Hex32 | undefined,
   cachedPages?: FactCache<CachedPage>,
@@ -46,7 +46,7 @@ export async function searchExecution(
   if (primary === undefined) return { kind: "pending" };
   // Read the clock before the ledgers, so that the ledgers are at least as new.
   const clock = await rpc.clock(primary);
-  const window = exchangeNonceWindow(withdrawal.nonce);
+  const window = hyperliquidNonceWindow(withdrawal.nonce);
   if (clock < window.opensAt) return { kind: "pending" };
 
   const isOver = isNonceOver(withdrawal.nonce, clock);
@@ -82,7 +82,7 @@ export async function searchExecution(
 
 /** @param currentDepository the depository to name for a withdrawal that was not executed */
 export function toAnswer(
-  { id: withdrawalId, recipient, currency, amount }: ExchangeWithdrawal,
+  { id: withdrawalId, recipient, currency, amount }: HyperliquidWithdrawal,
   outcome: WithdrawalOutcome,
   currentDepository: Address,
 ): WithdrawalAnswer {

@@ -1,7 +1,7 @@
 import { encodeLighterTransfer, type LighterTransfer } from "@causeway/domain";
 import type { ConfiguredChain } from "@causeway/families";
 import { expect, test } from "vitest";
-import { lighter, type ExchangeTransaction } from "@causeway/families/lighter";
+import { lighter, type LighterTransaction } from "@causeway/families/lighter";
 import { endpointEvidence } from "../evidence-source.ts";
 import { lighterEndpoint, lighterEvidence } from "./evidence.ts";
 import type { LighterRpc } from "./rpc.ts";
@@ -39,12 +39,12 @@ const PAYLOAD = encodeLighterTransfer(transfer);
 function createTransaction(
   hash: string,
   nonce: bigint,
-  fields: Partial<ExchangeTransaction>,
-): ExchangeTransaction {
+  fields: Partial<LighterTransaction>,
+): LighterTransaction {
   const { lighterChainId: _, ...signed } = transfer;
   return {
     hash: hash.repeat(80),
-    standing: "final",
+    state: "final",
     queuedAtMs: 1_763_298_993_375n,
     executedAtMs: 1_763_298_993_375n,
     blockHeight: 20n,
@@ -55,7 +55,7 @@ function createTransaction(
 
 /** Lighter with another history after each listing; the last history stays. Records the requested hashes. */
 function createRpc(
-  ...histories: readonly (readonly ExchangeTransaction[])[]
+  ...histories: readonly (readonly LighterTransaction[])[]
 ): LighterRpc & { readonly requestedHashes: string[] } {
   let historyIndex = -1;
   const requestedHashes: string[] = [];
@@ -79,11 +79,11 @@ function createRpc(
 }
 
 test("ignores a failed transaction whose block was reorged out during the check", async () => {
-  const failed = createTransaction("a", 12n, { standing: "failed", blockHeight: 10n });
+  const failed = createTransaction("a", 12n, { state: "failed", blockHeight: 10n });
   const later = createTransaction("b", 13n, {});
-  const orphaned = createTransaction("a", 12n, { standing: "failed", blockHeight: 0n });
+  const orphaned = createTransaction("a", 12n, { state: "failed", blockHeight: 0n });
   const paid = createTransaction("c", 12n, {});
-  const withdrawalAfter = async (...histories: readonly (readonly ExchangeTransaction[])[]) =>
+  const withdrawalAfter = async (...histories: readonly (readonly LighterTransaction[])[]) =>
     await evidenceOf(createRpc(...histories)).withdrawal(PAYLOAD, undefined);
   expect(await withdrawalAfter([later, failed])).toMatchObject({ value: { status: "expired" } });
   expect(await withdrawalAfter([later, failed], [later, paid, orphaned])).toMatchObject({

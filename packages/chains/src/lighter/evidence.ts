@@ -4,7 +4,7 @@ import {
   outcomeOf,
   readWithdrawal,
   settledEvidence,
-  type ExchangeTransaction,
+  type LighterTransaction,
   type LighterRules,
 } from "@causeway/families/lighter";
 import { chainEvidence, type Endpoint, type SourceOptions } from "../evidence-source.ts";
@@ -34,7 +34,7 @@ export function lighterEvidence(
 export function lighterEndpoint(
   rpc: LighterRpc,
   search: SearchBounds = { maxPages: 10, maxConcurrent: 8 },
-): Endpoint<LighterRules, ExchangeTransaction> {
+): Endpoint<LighterRules, LighterTransaction> {
   return {
     transaction: async (hash) => settledEvidence(await rpc.transaction(hash)),
     withdrawal: async (payload, rules, hint) => {

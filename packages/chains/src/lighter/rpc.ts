@@ -6,7 +6,7 @@ import {
   readContract,
   readLoggedTransfers,
   readTransaction,
-  type ExchangeTransaction,
+  type LighterTransaction,
   type LoggedTransfer,
 } from "@causeway/families/lighter";
 
@@ -27,7 +27,7 @@ export interface LighterRpcOptions {
 /** Validated but not judged answers of one Lighter endpoint. */
 export interface LighterRpc {
   /** A transaction; undefined if unknown. @param hash 80 lowercase hex digits @throws RpcFault */
-  transaction(hash: string): Promise<ExchangeTransaction | undefined>;
+  transaction(hash: string): Promise<LighterTransaction | undefined>;
   readonly hasHistory: boolean;
   /**
    * A page of an account's transfers, newest first.
@@ -58,7 +58,7 @@ export function createLighterRpc(options: LighterRpcOptions): LighterRpc {
   const api = createRestClient({ ...common, url: options.url });
   const explorer = explorerUrl === undefined ? undefined : createRestClient({ ...common, url: explorerUrl });
   // Settled transactions never change; a Map keeps insertion order.
-  const settledTransactions = new Map<string, ExchangeTransaction>();
+  const settledTransactions = new Map<string, LighterTransaction>();
 
   let networkCheck: Promise<void> | undefined;
   const check = async (): Promise<void> => {
@@ -87,7 +87,7 @@ export function createLighterRpc(options: LighterRpcOptions): LighterRpc {
       await checkNetwork();
       const answer = await api.get("tx", `/api/v1/tx?by=hash&value=${hash}`);
       const transaction = readTransaction(hash, answer.status, answer.text);
-      if (transaction?.standing === "final") {
+      if (transaction?.state === "final") {
         settledTransactions.set(hash, transaction);
         const [oldest] = settledTransactions.keys();
         if (settledTransactions.size > maxCachedTransactions && oldest !== undefined)

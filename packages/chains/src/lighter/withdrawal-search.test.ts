@@ -1,6 +1,6 @@
 import { encodeLighterTransfer, type LighterTransfer } from "@causeway/domain";
 import { expect, test } from "vitest";
-import { readWithdrawal, type ExchangeTransaction, type WithdrawalPayment } from "@causeway/families/lighter";
+import { readWithdrawal, type LighterTransaction, type WithdrawalPayment } from "@causeway/families/lighter";
 import type { LighterRpc } from "./rpc.ts";
 import { findTransfers } from "./withdrawal-search.ts";
 
@@ -27,9 +27,9 @@ const PAYMENT = readWithdrawal(encodeLighterTransfer(createTransfer()), {
 const hashOf = (nonce: number): string => nonce.toString(16).padStart(80, "0");
 function createTransaction(
   nonce: number,
-  fields: Partial<ExchangeTransaction> = {},
+  fields: Partial<LighterTransaction> = {},
   key = 4n,
-): ExchangeTransaction {
+): LighterTransaction {
   const { lighterChainId: _, ...transfer } = createTransfer({
     nonce: BigInt(nonce),
     apiKeyIndex: key,
@@ -37,7 +37,7 @@ function createTransaction(
   });
   return {
     hash: hashOf(nonce),
-    standing: "final",
+    state: "final",
     queuedAtMs: 1n,
     executedAtMs: 1n,
     blockHeight: 1n,
@@ -47,7 +47,7 @@ function createTransaction(
 }
 
 /** Lighter with this history, newest first, in pages of `perPage` lines. */
-function createRpc(history: readonly ExchangeTransaction[], perPage = 3, unknown: readonly string[] = []) {
+function createRpc(history: readonly LighterTransaction[], perPage = 3, unknown: readonly string[] = []) {
   const requestedHashes: string[] = [];
   const pages: number[] = [];
   const rpc: LighterRpc = {
@@ -70,7 +70,7 @@ function createRpc(history: readonly ExchangeTransaction[], perPage = 3, unknown
   return { rpc, requestedHashes, pages };
 }
 const bounds = { maxPages: 3, maxConcurrent: 2 };
-const newestFirst = (...nonces: number[]): ExchangeTransaction[] =>
+const newestFirst = (...nonces: number[]): LighterTransaction[] =>
   nonces.map((nonce) => createTransaction(nonce));
 
 test("stops at the transaction that used the nonce", async () => {
@@ -88,7 +88,7 @@ test("reads the transaction that the caller names first, and stops if it used th
 });
 
 test("a history is complete once it contains a smaller nonce of the key, or its end", async () => {
-  const isHistoryComplete = async (history: readonly ExchangeTransaction[]): Promise<boolean> =>
+  const isHistoryComplete = async (history: readonly LighterTransaction[]): Promise<boolean> =>
     (await findTransfers(createRpc(history).rpc, PAYMENT, undefined, bounds)).isComplete;
   expect(await isHistoryComplete(newestFirst(15, 14, 13, 11, 10, 9, 8, 7, 6, 5))).toBe(true);
   expect(await isHistoryComplete(newestFirst(15, 14))).toBe(true);
@@ -97,11 +97,7 @@ test("a history is complete once it contains a smaller nonce of the key, or its 
   const largerNonces = [15, 14, 13].map((nonce) => createTransaction(nonce));
   const ofOtherKey = Array.from({ length: 9 }, (_, index) => createTransaction(100 + index, {}, 5n));
   expect(
-    await isHistoryComplete([
-      ...largerNonces,
-      createTransaction(11, { standing: "notFinal" }),
-      ...ofOtherKey,
-    ]),
+    await isHistoryComplete([...largerNonces, createTransaction(11, { state: "notFinal" }), ...ofOtherKey]),
   ).toBe(false);
   expect(await isHistoryComplete([...largerNonces, createTransaction(3, {}, 5n), ...ofOtherKey])).toBe(false);
 });

@@ -1,6 +1,6 @@
 import {
   isOfKey,
-  type ExchangeTransaction,
+  type LighterTransaction,
   type FoundTransfers,
   type WithdrawalPayment,
 } from "@causeway/families/lighter";
@@ -27,7 +27,7 @@ export async function findTransfers(
   hint: string | undefined,
   bounds: SearchBounds,
 ): Promise<FoundTransfers> {
-  const found: ExchangeTransaction[] = [];
+  const found: LighterTransaction[] = [];
   const hinted = hint === undefined ? undefined : await rpc.transaction(hint);
   if (hinted !== undefined) found.push(hinted);
   if (found.some((transaction) => isSettledUse(payment, transaction)) || !rpc.hasHistory)
@@ -55,9 +55,9 @@ export async function findTransfers(
   return { transactions: found, isComplete: false };
 }
 
-function isSettledUse(payment: WithdrawalPayment, { transfer, standing }: ExchangeTransaction): boolean {
+function isSettledUse(payment: WithdrawalPayment, { transfer, state }: LighterTransaction): boolean {
   return (
-    standing === "final" &&
+    state === "final" &&
     transfer !== undefined &&
     isOfKey(payment, transfer) &&
     transfer.nonce === payment.transfer.nonce
@@ -65,9 +65,9 @@ function isSettledUse(payment: WithdrawalPayment, { transfer, standing }: Exchan
 }
 
 /** A transaction that was in a block before the payload's nonce became usable. */
-function isBefore(payment: WithdrawalPayment, { transfer, standing }: ExchangeTransaction): boolean {
+function isBefore(payment: WithdrawalPayment, { transfer, state }: LighterTransaction): boolean {
   return (
-    standing === "final" &&
+    state === "final" &&
     transfer !== undefined &&
     isOfKey(payment, transfer) &&
     transfer.nonce < payment.transfer.nonce

@@ -10,7 +10,7 @@ import {
   judgePayments,
   readTransaction,
   solana,
-  tokenAccountsWanted,
+  neededTokenAccounts,
   vaultKey,
   type TransactionFacts,
   encodeSolanaTransferRequest,
@@ -91,11 +91,11 @@ test("neither an execution of the depository nor a payment by the solver is a de
 });
 
 test("requests every mint whose vault account is needed", () => {
-  expect(tokenAccountsWanted(pdas, facts("tokenWithFee"))).toEqual([
+  expect(neededTokenAccounts(pdas, facts("tokenWithFee"))).toEqual([
     { mint: feeToken.mint, tokenProgram: feeToken.tokenProgram },
   ]);
-  expect(tokenAccountsWanted(pdas, facts("directTokensWithFee"))).toHaveLength(1);
-  expect(tokenAccountsWanted(pdas, facts("payment"))).toEqual([]);
+  expect(neededTokenAccounts(pdas, facts("directTokensWithFee"))).toHaveLength(1);
+  expect(neededTokenAccounts(pdas, facts("payment"))).toEqual([]);
 });
 
 test("ignores a deposit into an account that is not the vault's own", () => {

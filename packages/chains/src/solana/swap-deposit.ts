@@ -24,7 +24,7 @@ import {
   writtenAccounts,
   type AccountFact,
   type DepositoryAccounts,
-  type HeldToken,
+  type UserToken,
   type PlainInstruction,
 } from "@causeway/families/solana";
 import { SwapRefused, type OriginSwap } from "../non-evm-users.ts";
@@ -119,7 +119,7 @@ export async function swapAndDeposit(
   return { instructions, lookupTables: proposed.lookupTables, rent };
 }
 
-async function tokenAccountOf(user: string, mint: string, tokenProgram: string): Promise<HeldToken> {
+async function tokenAccountOf(user: string, mint: string, tokenProgram: string): Promise<UserToken> {
   return { mint, tokenProgram, account: await associatedTokenAddress(user, mint, tokenProgram) };
 }
 

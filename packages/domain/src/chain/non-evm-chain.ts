@@ -35,7 +35,7 @@ export interface NonEvmChain extends ChainProfile {
     readonly token?: string | undefined;
   };
   /** Facts of Hyperliquid only. */
-  readonly exchange?: ExchangeFacts;
+  readonly exchange?: HyperliquidApiFacts;
   /** Facts of Bitcoin only. */
   readonly bitcoin?: {
     /** The network whose address format its users have; orders always use the mainnet format. */
@@ -46,7 +46,7 @@ export interface NonEvmChain extends ChainProfile {
 }
 
 /** How to reach Hyperliquid and sign for it. */
-export interface ExchangeFacts {
+export interface HyperliquidApiFacts {
   /**
    * Names in the signing types: `default` as in this project's documents, `hyperliquid` as the real
    * Hyperliquid verifies them.

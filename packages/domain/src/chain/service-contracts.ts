@@ -22,6 +22,8 @@ const isOwn = {
  * each (operator of a factory, relayer of signed routes), so no call made for a user may target one of them.
  */
 export function serviceContracts(contracts: ChainContracts): ReadonlySet<Address> {
-  const own = Object.entries(contracts).filter(([name]) => isOwn[name as keyof ChainContracts]);
-  return new Set(own.flatMap(([, address]: readonly [string, Address | readonly Address[]]) => address));
+  const ownEntries = Object.entries(contracts).filter(([name]) => isOwn[name as keyof ChainContracts]);
+  return new Set(
+    ownEntries.flatMap(([, address]: readonly [string, Address | readonly Address[]]) => address),
+  );
 }

@@ -37,8 +37,8 @@ export function depositAddressOf(factory: Address, key: DepositAddressKey): Addr
 
 /** Hash of the code that creates a clone: `initCodeHash` of the factory at this address. */
 export function cloneCodeHash(factory: Address): Hex32 {
-  const known = codeHashes.get(factory);
-  if (known !== undefined) return known;
+  const cached = codeHashes.get(factory);
+  if (cached !== undefined) return cached;
   const implementation = cloneImplementation(factory);
   const code =
     `6100643d81600a3d39f336602c57343d527f${TOPIC}593da1005b363d3d373d3d3d3d61000280606236393601` +

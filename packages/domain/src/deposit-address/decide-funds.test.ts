@@ -1,19 +1,19 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Address } from "../ids/hex.ts";
-import { awaitsRest, decideFunds, dependsOnSender, concernsRequest } from "./decide-funds.ts";
+import { shouldAwaitRest, decideFunds, dependsOnSender, concernsRequest } from "./decide-funds.ts";
 import type { AddressFacts, FoundFunds, FundsDecision, ReturnFacts } from "./decide-funds.ts";
 
 const usd: Address = `0x${"11".repeat(20)}`;
-const other: Address = `0x${"22".repeat(20)}`;
-const back: Address = `0x${"33".repeat(20)}`;
+const otherCurrency: Address = `0x${"22".repeat(20)}`;
+const refundAddress: Address = `0x${"33".repeat(20)}`;
 const sender: Address = `0x${"44".repeat(20)}`;
 const MIN_WORTH = 10n;
 
 const quoted: FoundFunds = { chainId: 1, currency: usd, amount: 100n };
 const canReturn: ReturnFacts = { canReturn: true, isWorthMoving: (amount) => amount >= MIN_WORTH };
 
-function open(changes: Partial<AddressFacts> = {}): AddressFacts {
+function openAddress(changes: Partial<AddressFacts> = {}): AddressFacts {
   return {
     strict: false,
     quoted,
@@ -26,28 +26,28 @@ function open(changes: Partial<AddressFacts> = {}): AddressFacts {
   };
 }
 
-function strict(changes: Partial<AddressFacts> = {}): AddressFacts {
-  return open({ strict: true, refundTo: back, ...changes });
+function strictAddress(changes: Partial<AddressFacts> = {}): AddressFacts {
+  return openAddress({ strict: true, refundTo: refundAddress, ...changes });
 }
 
-const found = (changes: Partial<FoundFunds> = {}): FoundFunds => ({ ...quoted, ...changes });
+const fundsWith = (changes: Partial<FoundFunds> = {}): FoundFunds => ({ ...quoted, ...changes });
 
 const anAddress = fc.record({
   strict: fc.boolean(),
   quoted: fc.record({
     chainId: fc.constantFrom(1, 2),
-    currency: fc.constantFrom(usd, other),
+    currency: fc.constantFrom(usd, otherCurrency),
     amount: fc.bigInt(1n, 200n),
   }),
   isUnused: fc.boolean(),
   isFronted: fc.boolean(),
   isFirm: fc.boolean(),
-  refundTo: fc.constantFrom<AddressFacts["refundTo"]>("nobody", "sender", back),
+  refundTo: fc.constantFrom<AddressFacts["refundTo"]>("nobody", "sender", refundAddress),
   sender: fc.constantFrom(undefined, sender),
 });
 const someFunds = fc.record({
   chainId: fc.constantFrom(1, 2),
-  currency: fc.constantFrom(usd, other),
+  currency: fc.constantFrom(usd, otherCurrency),
   amount: fc.bigInt(1n, 400n),
 });
 const someReturn = fc.boolean().map((isHeld): ReturnFacts => ({
@@ -56,21 +56,21 @@ const someReturn = fc.boolean().map((isHeld): ReturnFacts => ({
 }));
 
 /** The amounts that leave the address under a decision. */
-function moved(decision: FundsDecision): bigint[] {
+function movedAmounts(decision: FundsDecision): bigint[] {
   if (decision.kind === "hold") return [];
   if (decision.kind === "own") return [decision.amount + decision.excess];
   if (decision.kind === "refund") return [decision.amount];
-  return [decision.amount, ...moved(decision.otherwise)];
+  return [decision.amount, ...movedAmounts(decision.otherwise)];
 }
 
 test("moves at most the balance, and leaves only funds that would not pay for their refund or have no recipient", () => {
   fc.assert(
     fc.property(anAddress, someFunds, someReturn, (address, funds, returning) => {
-      for (const amount of moved(decideFunds(address, funds, returning))) {
+      for (const amount of movedAmounts(decideFunds(address, funds, returning))) {
         expect(amount).toBeGreaterThan(0n);
         expect(amount).toBeLessThanOrEqual(funds.amount);
-        const left = funds.amount - amount;
-        if (left > 0n && returning.isWorthMoving(left) && !address.isFronted)
+        const remaining = funds.amount - amount;
+        if (remaining > 0n && returning.isWorthMoving(remaining) && !address.isFronted)
           expect([address.refundTo, address.sender]).toEqual(["sender", undefined]);
       }
     }),
@@ -112,59 +112,70 @@ test("keeps a quote only for its exact amount, and only while it is unused", () 
 });
 
 test("a strict address deposits the quoted amount for the fill, and any excess as a second deposit for a refund", () => {
-  const own = { kind: "own", amount: 100n, refundTo: undefined };
-  expect(decideFunds(strict(), found(), canReturn)).toEqual({ ...own, excess: 0n });
-  expect(decideFunds(strict({ isFirm: false }), found(), canReturn)).toEqual({ ...own, excess: 0n });
-  expect(decideFunds(strict(), found({ amount: 130n }), canReturn)).toEqual({ ...own, excess: 30n });
-  expect(decideFunds(strict(), found({ amount: 109n }), canReturn)).toEqual({ ...own, excess: 0n });
+  const ownDeposit = { kind: "own", amount: 100n, refundTo: undefined };
+  expect(decideFunds(strictAddress(), fundsWith(), canReturn)).toEqual({ ...ownDeposit, excess: 0n });
+  expect(decideFunds(strictAddress({ isFirm: false }), fundsWith(), canReturn)).toEqual({
+    ...ownDeposit,
+    excess: 0n,
+  });
+  expect(decideFunds(strictAddress(), fundsWith({ amount: 130n }), canReturn)).toEqual({
+    ...ownDeposit,
+    excess: 30n,
+  });
+  expect(decideFunds(strictAddress(), fundsWith({ amount: 109n }), canReturn)).toEqual({
+    ...ownDeposit,
+    excess: 0n,
+  });
 });
 
 test.each([
-  ["too little", found({ amount: 99n })],
-  ["another currency", found({ currency: other })],
-  ["another chain", found({ chainId: 2 })],
+  ["too little", fundsWith({ amount: 99n })],
+  ["another currency", fundsWith({ currency: otherCurrency })],
+  ["another chain", fundsWith({ chainId: 2 })],
 ])("a strict address deposits %s whole under its order, which refunds it", (_, funds) => {
   const whole = { kind: "own", amount: funds.amount, excess: 0n, refundTo: undefined };
-  expect(decideFunds(strict(), funds, canReturn)).toEqual(whole);
-  expect(decideFunds(strict({ isUnused: false }), funds, canReturn)).toEqual(whole);
+  expect(decideFunds(strictAddress(), funds, canReturn)).toEqual(whole);
+  expect(decideFunds(strictAddress({ isUnused: false }), funds, canReturn)).toEqual(whole);
 });
 
 test("an address that refunds the sender creates the order again with the sender in it", () => {
-  const address = strict({ refundTo: "sender", sender });
-  expect(decideFunds(address, found(), canReturn)).toMatchObject({ kind: "own", refundTo: sender });
-  expect(decideFunds(address, found({ amount: 60n }), canReturn)).toEqual({
+  const address = strictAddress({ refundTo: "sender", sender });
+  expect(decideFunds(address, fundsWith(), canReturn)).toMatchObject({ kind: "own", refundTo: sender });
+  expect(decideFunds(address, fundsWith({ amount: 60n }), canReturn)).toEqual({
     kind: "refund",
     amount: 60n,
     to: sender,
     reason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL",
   });
-  const unknown = strict({ refundTo: "sender" });
-  expect(decideFunds(unknown, found(), canReturn)).toMatchObject({ kind: "own", amount: 100n });
-  expect(decideFunds(unknown, found({ amount: 60n }), canReturn)).toEqual({
+  const unknown = strictAddress({ refundTo: "sender" });
+  expect(decideFunds(unknown, fundsWith(), canReturn)).toMatchObject({ kind: "own", amount: 100n });
+  expect(decideFunds(unknown, fundsWith({ amount: 60n }), canReturn)).toEqual({
     kind: "hold",
     reason: "SENDER_UNKNOWN",
   });
 });
 
 test("needs the sender only where a refund to the sender is decided or agreed", () => {
-  const address = open({ refundTo: "sender" });
-  expect(dependsOnSender(address, found(), canReturn)).toBe(true);
-  expect(dependsOnSender(strict({ refundTo: "sender" }), found({ amount: 60n }), canReturn)).toBe(true);
-  expect(dependsOnSender(open({ refundTo: back }), found(), canReturn)).toBe(false);
-  expect(dependsOnSender({ ...address, isFronted: true }, found({ amount: 99n }), canReturn)).toBe(false);
-  const dust = found({ amount: MIN_WORTH - 1n });
-  expect(dependsOnSender(strict({ refundTo: "sender" }), dust, canReturn)).toBe(false);
+  const address = openAddress({ refundTo: "sender" });
+  expect(dependsOnSender(address, fundsWith(), canReturn)).toBe(true);
+  expect(dependsOnSender(strictAddress({ refundTo: "sender" }), fundsWith({ amount: 60n }), canReturn)).toBe(
+    true,
+  );
+  expect(dependsOnSender(openAddress({ refundTo: refundAddress }), fundsWith(), canReturn)).toBe(false);
+  expect(dependsOnSender({ ...address, isFronted: true }, fundsWith({ amount: 99n }), canReturn)).toBe(false);
+  const dust = fundsWith({ amount: MIN_WORTH - 1n });
+  expect(dependsOnSender(strictAddress({ refundTo: "sender" }), dust, canReturn)).toBe(false);
 });
 
 test("keeps the quote of an open address for exactly the quoted amount while it is firm, and otherwise quotes again", () => {
-  expect(decideFunds(open(), found(), canReturn)).toMatchObject({ kind: "own", amount: 100n });
+  expect(decideFunds(openAddress(), fundsWith(), canReturn)).toMatchObject({ kind: "own", amount: 100n });
   for (const [address, funds] of [
-    [open({ isFirm: false }), found()],
-    [open({ isUnused: false }), found()],
-    [open(), found({ amount: 100n + MIN_WORTH })],
-    [open(), found({ amount: 99n })],
-    [open(), found({ currency: other })],
-    [open(), found({ chainId: 2 })],
+    [openAddress({ isFirm: false }), fundsWith()],
+    [openAddress({ isUnused: false }), fundsWith()],
+    [openAddress(), fundsWith({ amount: 100n + MIN_WORTH })],
+    [openAddress(), fundsWith({ amount: 99n })],
+    [openAddress(), fundsWith({ currency: otherCurrency })],
+    [openAddress(), fundsWith({ chainId: 2 })],
   ] as const)
     expect(decideFunds(address, funds, canReturn)).toMatchObject({
       kind: "requote",
@@ -191,44 +202,48 @@ test("funds of a fast-filled request cover that fill or stay at the address, and
 });
 
 test("added dust does not change the quoted amount into another payment, and never delays it", () => {
-  const own = { kind: "own", amount: 100n, excess: 0n, refundTo: undefined };
-  expect(decideFunds(open(), found({ amount: 100n + MIN_WORTH - 1n }), canReturn)).toEqual(own);
+  const ownDeposit = { kind: "own", amount: 100n, excess: 0n, refundTo: undefined };
+  expect(decideFunds(openAddress(), fundsWith({ amount: 100n + MIN_WORTH - 1n }), canReturn)).toEqual(
+    ownDeposit,
+  );
   // Without a price, dust cannot be recognized.
   const unpriced: ReturnFacts = { canReturn: false, isWorthMoving: () => false };
-  expect(decideFunds(open(), found({ amount: 101n }), unpriced).kind).toBe("requote");
+  expect(decideFunds(openAddress(), fundsWith({ amount: 101n }), unpriced).kind).toBe("requote");
   // In two parts: the confirmed one waits only while both add up to the quoted amount.
-  expect(awaitsRest(open(), found({ amount: 60n }), 100n)).toBe(true);
-  expect(awaitsRest(open(), found({ amount: 60n }), 99n)).toBe(false);
-  expect(awaitsRest(open(), found({ amount: 100n }), 101n)).toBe(false);
-  expect(awaitsRest(open({ isUnused: false }), found({ amount: 60n }), 100n)).toBe(false);
-  expect(awaitsRest(open(), found({ amount: 60n, currency: other }), 100n)).toBe(false);
+  expect(shouldAwaitRest(openAddress(), fundsWith({ amount: 60n }), 100n)).toBe(true);
+  expect(shouldAwaitRest(openAddress(), fundsWith({ amount: 60n }), 99n)).toBe(false);
+  expect(shouldAwaitRest(openAddress(), fundsWith({ amount: 100n }), 101n)).toBe(false);
+  expect(shouldAwaitRest(openAddress({ isUnused: false }), fundsWith({ amount: 60n }), 100n)).toBe(false);
+  expect(shouldAwaitRest(openAddress(), fundsWith({ amount: 60n, currency: otherCurrency }), 100n)).toBe(
+    false,
+  );
 });
 
 test("reports only configured tokens worth moving, and always the quoted amount", () => {
   const isReported = (funds: FoundFunds, isListed: boolean, isDust: boolean): boolean =>
-    concernsRequest(open(), funds, { isListed, isDust });
-  expect(isReported(found(), true, true)).toBe(true);
-  expect(isReported(found({ amount: 99n }), true, false)).toBe(true);
-  expect(isReported(found({ amount: 99n }), true, true)).toBe(false);
-  expect(isReported(found({ currency: other }), false, false)).toBe(false);
+    concernsRequest(openAddress(), funds, { isListed, isDust });
+  expect(isReported(fundsWith(), true, true)).toBe(true);
+  expect(isReported(fundsWith({ amount: 99n }), true, false)).toBe(true);
+  expect(isReported(fundsWith({ amount: 99n }), true, true)).toBe(false);
+  expect(isReported(fundsWith({ currency: otherCurrency }), false, false)).toBe(false);
 });
 
 test("only the exact quoted amount covers a fast fill, even if late, and the excess follows the address's own rules", () => {
   const fronted = { isFronted: true, isFirm: false };
   const covers = { kind: "own", amount: 100n, excess: 0n, refundTo: undefined };
-  expect(decideFunds(open(fronted), found(), canReturn)).toEqual(covers);
-  expect(decideFunds(open(fronted), found({ amount: 150n }), canReturn)).toEqual(covers);
-  expect(decideFunds(strict(fronted), found({ amount: 150n }), canReturn)).toEqual({
+  expect(decideFunds(openAddress(fronted), fundsWith(), canReturn)).toEqual(covers);
+  expect(decideFunds(openAddress(fronted), fundsWith({ amount: 150n }), canReturn)).toEqual(covers);
+  expect(decideFunds(strictAddress(fronted), fundsWith({ amount: 150n }), canReturn)).toEqual({
     ...covers,
     excess: 50n,
   });
-  const toSender = strict({ ...fronted, refundTo: "sender", sender });
-  expect(decideFunds(toSender, found({ amount: 150n }), canReturn)).toEqual(covers);
-  expect(decideFunds(open(fronted), found({ amount: 99n }), canReturn)).toEqual({
+  const toSender = strictAddress({ ...fronted, refundTo: "sender", sender });
+  expect(decideFunds(toSender, fundsWith({ amount: 150n }), canReturn)).toEqual(covers);
+  expect(decideFunds(openAddress(fronted), fundsWith({ amount: 99n }), canReturn)).toEqual({
     kind: "hold",
     reason: "NO_REFUND_ADDRESS",
   });
-  expect(decideFunds(strict(fronted), found({ amount: 99n }), canReturn)).toEqual({
+  expect(decideFunds(strictAddress(fronted), fundsWith({ amount: 99n }), canReturn)).toEqual({
     kind: "hold",
     reason: "FAST_FILL_NOT_COVERED",
   });
@@ -236,11 +251,11 @@ test("only the exact quoted amount covers a fast fill, even if late, and the exc
 
 test("funds that cannot be refunded stay where their owner can recover them", () => {
   const none: ReturnFacts = { canReturn: false, isWorthMoving: () => false };
-  expect(decideFunds(strict(), found({ currency: other }), none)).toEqual({
+  expect(decideFunds(strictAddress(), fundsWith({ currency: otherCurrency }), none)).toEqual({
     kind: "hold",
     reason: "CURRENCY_NOT_HELD",
   });
-  expect(decideFunds(strict(), found({ amount: 9n }), canReturn)).toEqual({
+  expect(decideFunds(strictAddress(), fundsWith({ amount: 9n }), canReturn)).toEqual({
     kind: "hold",
     reason: "AMOUNT_TOO_LOW",
   });

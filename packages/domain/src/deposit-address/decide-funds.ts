@@ -99,14 +99,14 @@ interface Hold {
  */
 export function decideFunds(
   address: AddressFacts,
-  found: FoundFunds,
+  funds: FoundFunds,
   { canReturn, isWorthMoving }: ReturnFacts,
 ): FundsDecision {
   const { strict, quoted, isUnused, refundTo, sender } = address;
   const isFronted = isUnused && address.isFronted;
-  const isQuotedMoney = found.chainId === quoted.chainId && found.currency === quoted.currency;
-  const isEnough = isUnused && isQuotedMoney && found.amount >= quoted.amount;
-  const surplus = found.amount - quoted.amount;
+  const isQuotedMoney = funds.chainId === quoted.chainId && funds.currency === quoted.currency;
+  const isEnough = isUnused && isQuotedMoney && funds.amount >= quoted.amount;
+  const surplus = funds.amount - quoted.amount;
   // Anyone can add dust: a payment with a surplus that is not worth moving still counts as exact.
   const isExact = isEnough && (surplus === 0n || (canReturn && !isWorthMoving(surplus)));
   if (isEnough && (strict || isFronted || (isExact && address.isFirm))) {
@@ -120,23 +120,26 @@ export function decideFunds(
       refundTo: newRefundTo,
     };
   }
-  const back = returnFunds(address, found, { canReturn, isWorthMoving });
-  if (isFronted) return back.kind === "hold" ? back : { kind: "hold", reason: "FAST_FILL_NOT_COVERED" };
-  if (!strict) return { kind: "requote", amount: found.amount, otherwise: back };
+  const returnDecision = decideReturn(address, funds, { canReturn, isWorthMoving });
+  if (isFronted)
+    return returnDecision.kind === "hold"
+      ? returnDecision
+      : { kind: "hold", reason: "FAST_FILL_NOT_COVERED" };
+  if (!strict) return { kind: "requote", amount: funds.amount, otherwise: returnDecision };
   // Deposit under the address's own order, so that its request shows the outcome.
-  return back.kind === "refund" && refundTo !== "sender"
-    ? { kind: "own", amount: found.amount, excess: 0n, refundTo: undefined }
-    : back;
+  return returnDecision.kind === "refund" && refundTo !== "sender"
+    ? { kind: "own", amount: funds.amount, excess: 0n, refundTo: undefined }
+    : returnDecision;
 }
 
 /** Whether the decision depends on the sender of the funds. */
 export function dependsOnSender(
   address: Omit<AddressFacts, "sender">,
-  found: FoundFunds,
-  back: ReturnFacts,
+  funds: FoundFunds,
+  returnDecision: ReturnFacts,
 ): boolean {
   if (address.refundTo !== "sender" || (address.isUnused && address.isFronted)) return false;
-  const decision = decideFunds({ ...address, sender: undefined }, found, back);
+  const decision = decideFunds({ ...address, sender: undefined }, funds, returnDecision);
   return decision.kind !== "hold" || decision.reason === "SENDER_UNKNOWN";
 }
 
@@ -157,7 +160,7 @@ export function concernsRequest(
  * Whether confirmed funds below the quoted amount should wait for further confirmations, because all funds
  * that arrived (`arrived`, base units) together reach it.
  */
-export function awaitsRest(
+export function shouldAwaitRest(
   { quoted, isUnused }: Pick<AddressFacts, "quoted" | "isUnused">,
   { chainId, currency, amount }: FoundFunds,
   arrived: bigint,
@@ -166,7 +169,7 @@ export function awaitsRest(
   return isUnused && isQuotedMoney && amount < quoted.amount && arrived >= quoted.amount;
 }
 
-function returnFunds(
+function decideReturn(
   { strict, quoted, refundTo, sender }: AddressFacts,
   { chainId, currency, amount }: FoundFunds,
   { canReturn, isWorthMoving }: ReturnFacts,

@@ -26,30 +26,30 @@ export const MAX_FUNDS_LAYERS = 8;
  * a new layer, so that it does not delay older layers; a decrease removes the youngest ones.
  */
 export function readBalance(layers: readonly FundsLayer[], reading: BalanceReading): readonly FundsLayer[] {
-  const known = totalOf(layers);
-  if (reading.amount <= known) return oldestLayers(layers, reading.amount);
-  return limitLayers([...layers, { ...reading, amount: reading.amount - known }]);
+  const total = totalOf(layers);
+  if (reading.amount <= total) return oldestLayers(layers, reading.amount);
+  return limitLayers([...layers, { ...reading, amount: reading.amount - total }]);
 }
 
 /** The oldest layers that add up to an amount; the last one may be partial. */
 export function oldestLayers(layers: readonly FundsLayer[], amount: bigint): readonly FundsLayer[] {
-  const kept: FundsLayer[] = [];
-  let left = amount;
+  const oldest: FundsLayer[] = [];
+  let remaining = amount;
   for (const layer of layers) {
-    if (left <= 0n) break;
-    kept.push(layer.amount <= left ? layer : { ...layer, amount: left });
-    left -= layer.amount;
+    if (remaining <= 0n) break;
+    oldest.push(layer.amount <= remaining ? layer : { ...layer, amount: remaining });
+    remaining -= layer.amount;
   }
-  return kept;
+  return oldest;
 }
 
 /** The layers after removing the oldest `amount`. */
 export function layersBeyond(layers: readonly FundsLayer[], amount: bigint): readonly FundsLayer[] {
-  let left = amount;
+  let remaining = amount;
   return layers.flatMap((layer) => {
-    const taken = left < layer.amount ? left : layer.amount;
-    left -= taken;
-    return taken === layer.amount ? [] : [{ ...layer, amount: layer.amount - taken }];
+    const removed = remaining < layer.amount ? remaining : layer.amount;
+    remaining -= removed;
+    return removed === layer.amount ? [] : [{ ...layer, amount: layer.amount - removed }];
   });
 }
 
@@ -89,15 +89,18 @@ export function confirmedPart(
 function limitLayers(layers: readonly FundsLayer[]): readonly FundsLayer[] {
   if (layers.length <= MAX_FUNDS_LAYERS) return layers;
   const older = layers.slice(0, -1);
-  const smallest = older.reduce((at, { amount }, n) => (amount < (older[at]?.amount ?? 0n) ? n : at), 0);
+  const smallestIndex = older.reduce(
+    (minIndex, { amount }, n) => (amount < (older[minIndex]?.amount ?? 0n) ? n : minIndex),
+    0,
+  );
   return layers.flatMap((layer, n) => {
-    if (n === smallest) return [];
-    const before = layers[smallest];
-    if (n !== smallest + 1 || before === undefined) return [layer];
-    const { unseenBlock: _unseen, ...rest } = layer;
+    if (n === smallestIndex) return [];
+    const before = layers[smallestIndex];
+    if (n !== smallestIndex + 1 || before === undefined) return [layer];
+    const { unseenBlock: _unseen, ...layerFields } = layer;
     return [
       {
-        ...rest,
+        ...layerFields,
         amount: layer.amount + before.amount,
         ...(before.unseenBlock !== undefined && { unseenBlock: before.unseenBlock }),
       },

@@ -36,21 +36,21 @@ export function judgeFactory(
     return unsafe(
       `contracts.depositAddressFactory ${factory} is not a deposit address factory of this version`,
     );
-  const paidInto = addressIn(depository);
-  if (paidInto !== expected.depository)
+  const actualDepository = addressIn(depository);
+  if (actualDepository !== expected.depository)
     return unsafe(
-      `the deposit address factory ${factory} deposits into ${paidInto ?? "an unknown depository"}, expected ${expected.depository}: deploy a factory for the configured depository`,
+      `the deposit address factory ${factory} deposits into ${actualDepository ?? "an unknown depository"}, expected ${expected.depository}: deploy a factory for the configured depository`,
     );
   for (const [role, account] of Object.entries({ operator: addressIn(operator), owner: addressIn(owner) }))
     if (account !== undefined && expected.otherKeys.includes(account))
       return unsafe(
         `the ${role} of the deposit address factory ${factory} is ${account}, a key of this service that sends other transactions: calls made for users could move the funds at deposit addresses; give the role to a separate key`,
       );
-  const operated = addressIn(operator);
-  if (expected.operator === undefined || operated !== expected.operator)
+  const actualOperator = addressIn(operator);
+  if (expected.operator === undefined || actualOperator !== expected.operator)
     return {
       kind: "unusable",
-      message: `the operator of the deposit address factory ${factory} is ${operated ?? "unknown"}, expected ${expected.operator ?? "none: no operator is configured"}`,
+      message: `the operator of the deposit address factory ${factory} is ${actualOperator ?? "unknown"}, expected ${expected.operator ?? "none: no operator is configured"}`,
     };
   return undefined;
 }

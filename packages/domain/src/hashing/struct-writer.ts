@@ -56,10 +56,10 @@ const hashCodes = Array.from("0x".padEnd(66, "0"), (character) => character.char
  */
 export function toHex(bytes: Uint8Array): `0x${string}` {
   if (bytes.length === 32) {
-    let at = 2;
+    let index = 2;
     for (const byte of bytes) {
-      hashCodes[at++] = HEX_CODES[byte >> 4] ?? 0;
-      hashCodes[at++] = HEX_CODES[byte & 15] ?? 0;
+      hashCodes[index++] = HEX_CODES[byte >> 4] ?? 0;
+      hashCodes[index++] = HEX_CODES[byte & 15] ?? 0;
     }
     return String.fromCharCode.apply(undefined, hashCodes) as `0x${string}`;
   }
@@ -140,8 +140,8 @@ export function structWriter(words: number): StructWriter {
     uint256(value) {
       if (value < 0n || value > UINT256_MAX) throw new RangeError(`expected a uint256, got ${value}`);
       buffer.fill(0, offset, offset + 32);
-      for (let at = offset + 24, rest = value; rest !== 0n; at -= 8, rest >>= 64n)
-        view.setBigUint64(at, rest & LOW_64);
+      for (let index = offset + 24, remaining = value; remaining !== 0n; index -= 8, remaining >>= 64n)
+        view.setBigUint64(index, remaining & LOW_64);
       offset += 32;
       return writer;
     },

@@ -4,7 +4,7 @@ import type { Hex } from "../ids/hex.ts";
  * Where funds are held on Hyperliquid. A currency is the token's 16 bytes, followed by the dex name in ASCII
  * unless it is spot or the first dex; USDC on the first dex is sixteen zero bytes.
  */
-export type ExchangePlace =
+export type HyperliquidPlace =
   /** USDC margin on the first dex. */
   | { readonly kind: "perps" }
   | { readonly kind: "spot"; readonly tokenId: Hex }
@@ -25,14 +25,14 @@ const TOKEN_ID = /^0x[0-9a-f]{32}$/;
 const DEX_NAME = /^[\x21-\x7e]{1,32}$/;
 
 /** The place that a currency (lower-case hex) encodes; undefined if it is malformed. */
-export function exchangePlaceOf(currency: string): ExchangePlace | undefined {
+export function hyperliquidPlaceOf(currency: string): HyperliquidPlace | undefined {
   if (currency === PERPS_CURRENCY) return { kind: "perps" };
   const tokenId = currency.slice(0, 34);
   if (!TOKEN_ID.test(tokenId) || tokenId === PERPS_CURRENCY) return undefined;
   if (currency.length === 34) return { kind: "spot", tokenId: tokenId as Hex };
-  const rest = currency.slice(34);
-  if (!/^(?:[0-9a-f]{2})+$/.test(rest)) return undefined;
-  const dex = Buffer.from(rest, "hex").toString("latin1");
+  const dexHex = currency.slice(34);
+  if (!/^(?:[0-9a-f]{2})+$/.test(dexHex)) return undefined;
+  const dex = Buffer.from(dexHex, "hex").toString("latin1");
   return isOtherDex(dex) ? { kind: "dex", tokenId: tokenId as Hex, dex } : undefined;
 }
 
@@ -40,7 +40,7 @@ export function exchangePlaceOf(currency: string): ExchangePlace | undefined {
  * The currency of a place.
  * @throws RangeError for an invalid token id or name
  */
-export function exchangeCurrency(place: ExchangePlace): Hex {
+export function hyperliquidCurrency(place: HyperliquidPlace): Hex {
   if (place.kind === "perps") return PERPS_CURRENCY;
   const { tokenId } = place;
   if (!TOKEN_ID.test(tokenId) || tokenId === PERPS_CURRENCY)
@@ -51,7 +51,7 @@ export function exchangeCurrency(place: ExchangePlace): Hex {
 }
 
 /** The name of a place in `sendAsset`: empty for the first dex. */
-export function exchangeDexName(place: ExchangePlace): string {
+export function dexNameOf(place: HyperliquidPlace): string {
   if (place.kind === "perps") return "";
   return place.kind === "spot" ? "spot" : place.dex;
 }
@@ -60,11 +60,11 @@ export function exchangeDexName(place: ExchangePlace): string {
  * The place that a transfer names. Undefined for tokens that the first dex does not accept (all but USDC),
  * and for names that do not fit into a currency.
  */
-export function exchangePlaceAt(
+export function hyperliquidPlaceAt(
   dex: string,
   tokenId: string,
   usdcTokenId: string,
-): ExchangePlace | undefined {
+): HyperliquidPlace | undefined {
   if (!TOKEN_ID.test(tokenId) || tokenId === PERPS_CURRENCY) return undefined;
   if (dex === "") return tokenId === usdcTokenId ? { kind: "perps" } : undefined;
   if (dex === "spot") return { kind: "spot", tokenId: tokenId as Hex };
@@ -75,7 +75,7 @@ export function exchangePlaceAt(
 const TOKEN = /^([^:\s]{1,32}):(0x[0-9a-f]{32})$/;
 
 /** Parses a token's text; undefined if it is malformed. Ignore the name: names are not unique. */
-export function parseExchangeToken(
+export function parseHyperliquidToken(
   text: string,
 ): { readonly name: string; readonly tokenId: Hex } | undefined {
   const [, name, tokenId] = TOKEN.exec(text) ?? [];
@@ -83,7 +83,7 @@ export function parseExchangeToken(
 }
 
 /** Formats a token for actions. */
-export function exchangeTokenText(name: string, tokenId: Hex): string {
+export function hyperliquidTokenText(name: string, tokenId: Hex): string {
   return `${name}:${tokenId}`;
 }
 

@@ -15,9 +15,9 @@ const PLAIN = /^(\d{1,60})(?:\.(\d{1,60}))?$/;
 export function parseExactAmount(text: string, decimals: number): bigint | undefined {
   const [, whole, fraction = ""] = PLAIN.exec(text) ?? [];
   if (whole === undefined) return undefined;
-  const kept = fraction.slice(0, decimals);
+  const digits = fraction.slice(0, decimals);
   if (/[1-9]/.test(fraction.slice(decimals))) return undefined;
-  return BigInt(whole) * pow10(decimals) + BigInt(kept.padEnd(decimals, "0") || "0");
+  return BigInt(whole) * pow10(decimals) + BigInt(digits.padEnd(decimals, "0") || "0");
 }
 
 /**

@@ -19,7 +19,7 @@ export interface NonceMapping {
 }
 
 /** The signed name of Hyperliquid in the public contract. */
-export const EXCHANGE_WALLET_CHAIN = "exchange";
+export const HYPERLIQUID_WALLET_CHAIN = "exchange";
 
 /** Seconds after a transfer's block during which its nonce can still be mapped to an order. */
 export const NONCE_MAPPING_GRACE_SECONDS = 3_600;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { exchangeNonceWindow, isInNonceWindow } from "./nonce-window.ts";
+import { hyperliquidNonceWindow, isInNonceWindow } from "./nonce-window.ts";
 
 const DAY = 86_400_000n;
 
@@ -16,7 +16,7 @@ test("the window of a nonce is exactly the times at which it is accepted", () =>
   fc.assert(
     fc.property(fc.bigInt({ min: 3n * DAY, max: 2n ** 53n }), near, (nonce, offset) => {
       const time = nonce + offset;
-      const { opensAt, closesAt } = exchangeNonceWindow(nonce);
+      const { opensAt, closesAt } = hyperliquidNonceWindow(nonce);
       expect(time >= opensAt && time <= closesAt).toBe(time - 2n * DAY < nonce && nonce < time + DAY);
     }),
   );

@@ -1,11 +1,11 @@
 import {
-  exchangeSigningNames,
+  defaultSigningNames,
   hyperliquidSigningNames,
-  type ExchangeSigningNames,
+  type HyperliquidSigningNames,
 } from "../withdrawal/hyperliquid-action.ts";
 
 /** All names in a Hyperliquid signature. Each network verifies one profile. */
-export interface ExchangeSigningProfile extends ExchangeSigningNames {
+export interface HyperliquidSigningProfile extends HyperliquidSigningNames {
   /** Name of the EIP-712 domain. */
   readonly domainName: string;
 }
@@ -14,12 +14,12 @@ export interface ExchangeSigningProfile extends ExchangeSigningNames {
  * Profiles by their configured name. `default` has the names of the public contract, `hyperliquid` those that
  * the real Hyperliquid verifies.
  */
-export const exchangeSigningProfiles = {
-  default: { ...exchangeSigningNames, domainName: "ExchangeSignTransaction" },
+export const hyperliquidSigningProfiles = {
+  default: { ...defaultSigningNames, domainName: "ExchangeSignTransaction" },
   hyperliquid: { ...hyperliquidSigningNames, domainName: "HyperliquidSignTransaction" },
-} as const satisfies Record<string, ExchangeSigningProfile>;
+} as const satisfies Record<string, HyperliquidSigningProfile>;
 
-export type ExchangeProfileName = keyof typeof exchangeSigningProfiles;
+export type HyperliquidProfileName = keyof typeof hyperliquidSigningProfiles;
 
 /** Hyperliquid's networks, as its actions name them. */
-export type ExchangeNetwork = "Mainnet" | "Testnet";
+export type HyperliquidNetwork = "Mainnet" | "Testnet";

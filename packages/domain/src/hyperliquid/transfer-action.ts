@@ -1,17 +1,17 @@
 import type { TypedDataToSign } from "../quote/steps.ts";
 import { parseAddress, type Address, type Hex } from "../ids/hex.ts";
-import { exchangeDexName, exchangeTokenText, type ExchangePlace } from "./currency.ts";
+import { dexNameOf, hyperliquidTokenText, type HyperliquidPlace } from "./currency.ts";
 import { exactAmountText } from "./exact-amount.ts";
-import type { ExchangeNetwork, ExchangeSigningProfile } from "./signing-profile.ts";
+import type { HyperliquidNetwork, HyperliquidSigningProfile } from "./signing-profile.ts";
 
 /** Transfers that a Hyperliquid account can sign, by action name. */
-export type ExchangeTransferType = "usdSend" | "sendAsset" | "spotSend";
+export type HyperliquidTransferType = "usdSend" | "sendAsset" | "spotSend";
 
 /**
  * How each transfer is signed: its type name, and its fields in order. In the signed struct, the network
  * field precedes them.
  */
-export const exchangeTransferFields = {
+export const hyperliquidTransferFields = {
   usdSend: {
     typeName: "UsdSend",
     fields: [
@@ -45,7 +45,7 @@ export const exchangeTransferFields = {
     nonceField: "time",
   },
 } as const satisfies Record<
-  ExchangeTransferType,
+  HyperliquidTransferType,
   {
     readonly typeName: string;
     readonly fields: readonly (readonly [name: string, type: "string" | "uint64"])[];
@@ -54,22 +54,30 @@ export const exchangeTransferFields = {
 >;
 
 /** The name of a transfer's signing type, e.g. `ExchangeTransaction:SendAsset`. */
-export function exchangePrimaryType(profile: ExchangeSigningProfile, type: ExchangeTransferType): string {
-  return `${profile.typePrefix}:${exchangeTransferFields[type].typeName}`;
+export function hyperliquidPrimaryType(
+  profile: HyperliquidSigningProfile,
+  type: HyperliquidTransferType,
+): string {
+  return `${profile.typePrefix}:${hyperliquidTransferFields[type].typeName}`;
 }
 
 /** The EIP-712 types of a transfer, without the domain's. */
-export function exchangeTransferTypes(
-  profile: ExchangeSigningProfile,
-  type: ExchangeTransferType,
+export function hyperliquidTransferTypes(
+  profile: HyperliquidSigningProfile,
+  type: HyperliquidTransferType,
 ): Record<string, { name: string; type: string }[]> {
-  const fields = exchangeTransferFields[type].fields.map(([name, of]) => ({ name, type: of }));
-  return { [exchangePrimaryType(profile, type)]: [{ name: profile.chainField, type: "string" }, ...fields] };
+  const fields = hyperliquidTransferFields[type].fields.map(([name, fieldType]) => ({
+    name,
+    type: fieldType,
+  }));
+  return {
+    [hyperliquidPrimaryType(profile, type)]: [{ name: profile.chainField, type: "string" }, ...fields],
+  };
 }
 
 /** An action as it is signed and posted: field names and plain JSON values. */
-export interface ExchangeAction {
-  readonly type: ExchangeTransferType;
+export interface HyperliquidTransferAction {
+  readonly type: HyperliquidTransferType;
   /** Chain id of the signature's domain, hex without leading zeros. */
   readonly signatureChainId: Hex;
   readonly [field: string]: string | number;
@@ -81,7 +89,10 @@ const NO_CONTRACT: Address = `0x${"0".repeat(40)}`;
  * The typed data of an action. Only the fields of its type are signed; `type` and `signatureChainId` are part
  * of the type name and the domain instead.
  */
-export function exchangeTypedData(profile: ExchangeSigningProfile, action: ExchangeAction): TypedDataToSign {
+export function hyperliquidTypedData(
+  profile: HyperliquidSigningProfile,
+  action: HyperliquidTransferAction,
+): TypedDataToSign {
   return {
     signatureKind: "eip712",
     domain: {
@@ -90,20 +101,20 @@ export function exchangeTypedData(profile: ExchangeSigningProfile, action: Excha
       chainId: Number(action.signatureChainId),
       verifyingContract: NO_CONTRACT,
     },
-    types: exchangeTransferTypes(profile, action.type),
+    types: hyperliquidTransferTypes(profile, action.type),
     value: action,
-    primaryType: exchangePrimaryType(profile, action.type),
+    primaryType: hyperliquidPrimaryType(profile, action.type),
   };
 }
 
 /** A transfer between accounts or places. */
 export interface SendAssetTerms {
-  readonly network: ExchangeNetwork;
+  readonly network: HyperliquidNetwork;
   /** Chain id of the signature's domain: the wallet's current chain. The transfer does not depend on it. */
   readonly signatureChainId: number;
   readonly destination: Address;
-  readonly from: ExchangePlace;
-  readonly to: ExchangePlace;
+  readonly from: HyperliquidPlace;
+  readonly to: HyperliquidPlace;
   /** The token's name and id as Hyperliquid lists them. */
   readonly token: { readonly name: string; readonly tokenId: Hex };
   /** In base units with `decimals` decimals. */
@@ -117,7 +128,10 @@ export interface SendAssetTerms {
  * A `sendAsset` action from the account itself, never from a sub-account.
  * @throws RangeError for a zero amount, an invalid nonce or address
  */
-export function sendAssetAction(profile: ExchangeSigningProfile, terms: SendAssetTerms): ExchangeAction {
+export function sendAssetAction(
+  profile: HyperliquidSigningProfile,
+  terms: SendAssetTerms,
+): HyperliquidTransferAction {
   const { network, signatureChainId, from, to, token, amount, decimals } = terms;
   if (amount <= 0n) throw new RangeError(`amount must be greater than 0, got ${amount}`);
   return {
@@ -125,12 +139,12 @@ export function sendAssetAction(profile: ExchangeSigningProfile, terms: SendAsse
     signatureChainId: chainIdText(signatureChainId),
     [profile.chainField]: network,
     destination: account(terms.destination),
-    sourceDex: exchangeDexName(from),
-    destinationDex: exchangeDexName(to),
-    token: exchangeTokenText(token.name, token.tokenId),
+    sourceDex: dexNameOf(from),
+    destinationDex: dexNameOf(to),
+    token: hyperliquidTokenText(token.name, token.tokenId),
     amount: exactAmountText(amount, decimals),
     fromSubAccount: "",
-    nonce: checkedExchangeNonce(terms.nonce),
+    nonce: checkHyperliquidNonce(terms.nonce),
   };
 }
 
@@ -141,7 +155,10 @@ export type UsdSendTerms = Pick<
 >;
 
 /** A `usdSend` action. @throws RangeError as {@link sendAssetAction} */
-export function usdSendAction(profile: ExchangeSigningProfile, terms: UsdSendTerms): ExchangeAction {
+export function usdSendAction(
+  profile: HyperliquidSigningProfile,
+  terms: UsdSendTerms,
+): HyperliquidTransferAction {
   if (terms.amount <= 0n) throw new RangeError(`amount must be greater than 0, got ${terms.amount}`);
   return {
     type: "usdSend",
@@ -149,17 +166,17 @@ export function usdSendAction(profile: ExchangeSigningProfile, terms: UsdSendTer
     [profile.chainField]: terms.network,
     destination: account(terms.destination),
     amount: exactAmountText(terms.amount, terms.decimals),
-    time: checkedExchangeNonce(terms.nonce),
+    time: checkHyperliquidNonce(terms.nonce),
   };
 }
 
 /** The nonce of an action: its field is `time` or `nonce`, depending on the type. */
-export function exchangeNonceOf(action: ExchangeAction): number {
-  return Number(action[exchangeTransferFields[action.type].nonceField]);
+export function hyperliquidNonceOf(action: HyperliquidTransferAction): number {
+  return Number(action[hyperliquidTransferFields[action.type].nonceField]);
 }
 
 /** Returns `nonce` if it is a positive safe integer, as JSON requires. @throws RangeError otherwise */
-export function checkedExchangeNonce(nonce: number): number {
+export function checkHyperliquidNonce(nonce: number): number {
   if (!Number.isSafeInteger(nonce) || nonce <= 0)
     throw new RangeError(`nonce must be a positive safe integer, got ${nonce}`);
   return nonce;

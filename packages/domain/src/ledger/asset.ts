@@ -19,8 +19,8 @@ export function assetKey({ chainId, currency }: LedgerAsset): string {
  * uses the same assets.
  */
 export function inChargeOrder(currencies: readonly Currency[], preferred: string): Currency[] {
-  const wanted = preferred.toLowerCase();
+  const preferredName = preferred.toLowerCase();
   const rank = ({ symbol, id, priceId }: Currency): number =>
-    [symbol, id, priceId].some((name) => name.toLowerCase() === wanted) ? 0 : 1;
+    [symbol, id, priceId].some((name) => name.toLowerCase() === preferredName) ? 0 : 1;
   return currencies.toSorted((a, b) => rank(a) - rank(b) || (a.address < b.address ? -1 : 1));
 }

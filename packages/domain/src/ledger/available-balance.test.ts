@@ -15,13 +15,11 @@ test("holds reduce fast fills and claims but not sponsorship; debts reduce every
 });
 
 test("volatile balances back fast fills at a haircut, which claims must leave while there are holds", () => {
-  expect((["stable", "major", "minor"] as const).map((one) => haircutOf(one, 1_000n))).toEqual([
-    0n,
-    500n,
-    700n,
-  ]);
+  expect(
+    (["stable", "major", "minor"] as const).map((currencyClass) => haircutOf(currencyClass, 1_000n)),
+  ).toEqual([0n, 500n, 700n]);
   const volatile = { balanceUsd: 1_000n, owedUsd: 0n, heldUsd: 0n, haircutUsd: 500n };
   expect(balancePurposes.map((purpose) => availableFor(purpose, volatile))).toEqual([500n, 1_000n, 1_000n]);
-  const held = { ...volatile, heldUsd: 400n };
-  expect(balancePurposes.map((purpose) => availableFor(purpose, held))).toEqual([100n, 100n, 1_000n]);
+  const withHold = { ...volatile, heldUsd: 400n };
+  expect(balancePurposes.map((purpose) => availableFor(purpose, withHold))).toEqual([100n, 100n, 1_000n]);
 });

@@ -35,6 +35,6 @@ export function availableFor(
 ): bigint {
   const reservedUsd =
     !countsHolds[purpose] || (purpose === "claim" && heldUsd === 0n) ? 0n : heldUsd + haircutUsd;
-  const left = balanceUsd - owedUsd - reservedUsd;
-  return left > 0n ? left : 0n;
+  const availableUsd = balanceUsd - owedUsd - reservedUsd;
+  return availableUsd > 0n ? availableUsd : 0n;
 }

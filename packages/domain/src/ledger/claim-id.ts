@@ -31,10 +31,10 @@ export function claimIdOf(facts: ClaimFacts): Hex32 {
     uint256(facts.expiresAt),
   ];
   const encoded = new Uint8Array(words.length * 32);
-  for (const [at, word] of words.entries()) {
+  for (const [index, word] of words.entries()) {
     const length = (word.length - 2) / 2;
     if (length > 32) throw new RangeError(`expected at most 32 bytes, got ${word.slice(0, 80)}`);
-    writeHex(word, encoded, at * 32 + (32 - length));
+    writeHex(word, encoded, index * 32 + (32 - length));
   }
   return toHex(keccak(encoded));
 }

@@ -15,10 +15,10 @@ test("the haircut of an asset applies to its balance or its holds, whichever is 
 test("a claim never raises the haircut", () => {
   const usd = fc.bigInt({ min: 0n, max: 10n ** 24n });
   fc.assert(
-    fc.property(usd, usd, usd, (balanceUsd, heldUsd, taken) => {
+    fc.property(usd, usd, usd, (balanceUsd, heldUsd, claimed) => {
       const position = { priceId: "ethereum", class: "minor", heldUsd } as const;
-      const left = balanceUsd > taken ? balanceUsd - taken : 0n;
-      expect(haircutUsd([{ ...position, balanceUsd: left }])).toBeLessThanOrEqual(
+      const remaining = balanceUsd > claimed ? balanceUsd - claimed : 0n;
+      expect(haircutUsd([{ ...position, balanceUsd: remaining }])).toBeLessThanOrEqual(
         haircutUsd([{ ...position, balanceUsd }]),
       );
     }),

@@ -27,7 +27,7 @@ test("applies the transitions of a hold's life cycle", () => {
       return decision.kind === "applied" ? decision.state : decision.kind;
     }),
   );
-  expect(Object.fromEntries(holdStates.map((state, at) => [state, outcomes[at]]))).toEqual({
+  expect(Object.fromEntries(holdStates.map((state, index) => [state, outcomes[index]]))).toEqual({
     // release, reinstate, makePermanent, return
     active: ["released", "already", "permanent", "rejected"],
     released: ["already", "active", "rejected", "already"],

@@ -44,20 +44,20 @@ export function splitCharge<Balance extends ChargeableBalance>(
   cap?: { readonly usd: bigint; readonly applies: (balance: Balance) => boolean },
 ): SplitCharge {
   const parts: ChargePart[] = [];
-  let restUsd = usd;
+  let remainingUsd = usd;
   let cappedUsd = cap?.usd ?? 0n;
   for (const balance of balances) {
     const { asset, amount, unit } = balance;
     const isCapped = cap?.applies(balance) === true;
-    const dueUsd = isCapped && cappedUsd < restUsd ? cappedUsd : restUsd;
+    const dueUsd = isCapped && cappedUsd < remainingUsd ? cappedUsd : remainingUsd;
     const worthUsd = amountToUsdDown(amount, unit);
     if (dueUsd === 0n || worthUsd === 0n) continue;
     const partUsd = worthUsd < dueUsd ? worthUsd : dueUsd;
     parts.push({ asset, amount: worthUsd < dueUsd ? amount : usdToAmountUp(dueUsd, unit), usd: partUsd });
-    restUsd -= partUsd;
+    remainingUsd -= partUsd;
     if (isCapped) cappedUsd -= partUsd;
   }
-  return { parts, uncoveredUsd: restUsd };
+  return { parts, uncoveredUsd: remainingUsd };
 }
 
 /**
@@ -68,14 +68,14 @@ export function shareOfParts(
   usd: bigint,
   parts: readonly ChargePart[],
 ): Array<{ readonly asset: LedgerAsset; readonly amount: bigint }> {
-  let restUsd = usd;
+  let remainingUsd = usd;
   return parts.map(({ asset, amount, usd: partUsd }) => {
-    if (restUsd >= partUsd) {
-      restUsd -= partUsd;
+    if (remainingUsd >= partUsd) {
+      remainingUsd -= partUsd;
       return { asset, amount };
     }
-    const share = divUp(amount * restUsd, partUsd);
-    restUsd = 0n;
+    const share = divUp(amount * remainingUsd, partUsd);
+    remainingUsd = 0n;
     return { asset, amount: share };
   });
 }

@@ -18,13 +18,13 @@ export interface ConcentratedPool {
 /** A pool's initialized ticks within a range. */
 export interface KnownTicks {
   /**
-   * `at` contains all initialized ticks from `from` to `to`, both inclusive. Ticks outside are unknown.
+   * `indexes` contains all initialized ticks from `from` to `to`, both inclusive. Ticks outside are unknown.
    */
   readonly from: number;
   readonly to: number;
   /** Ascending. */
-  readonly at: readonly number[];
-  /** Liquidity gained when the price rises through `at[i]`, lost when the price falls through it. */
+  readonly indexes: readonly number[];
+  /** Liquidity gained when the price rises through `indexes[i]`, lost when the price falls through it. */
   readonly net: readonly bigint[];
 }
 
@@ -59,12 +59,12 @@ export function swapConcentrated(
   amount: bigint,
 ): SwapOutcome {
   const { fee, tickSpacing: spacing, ticks } = pool;
-  const { at, net } = ticks;
+  const { indexes, net } = ticks;
   const exactIn = kind === "exactIn";
   const limit = zeroForOne ? MIN_SQRT_RATIO + 1n : MAX_SQRT_RATIO - 1n;
   let { sqrtPrice: price, liquidity, tick } = pool;
   // The last tick not above the price, or the first one above it.
-  let index = zeroForOne ? countUpTo(at, tick) - 1 : countUpTo(at, tick);
+  let index = zeroForOne ? countUpTo(indexes, tick) - 1 : countUpTo(indexes, tick);
   let remaining = amount;
   let amountIn = 0n;
   let amountOut = 0n;
@@ -72,7 +72,7 @@ export function swapConcentrated(
 
   while (remaining > 0n && price !== limit) {
     const edge = zeroForOne ? edgeBelow(tick, spacing) : edgeAbove(tick, spacing);
-    const candidate = at[index];
+    const candidate = indexes[index];
     const crosses = candidate !== undefined && (zeroForOne ? candidate >= edge : candidate <= edge);
     const next = crosses ? candidate : Math.max(MIN_TICK, Math.min(MAX_TICK, edge));
     // The edge itself must be known: liquidity may change there.
@@ -105,8 +105,10 @@ export function swapConcentrated(
 /** What the input would buy at the pool's price after its fee: an upper bound of any swap. */
 export function spotConcentrated(pool: ConcentratedPool, zeroForOne: boolean, amountIn: bigint): bigint {
   const square = pool.sqrtPrice * pool.sqrtPrice;
-  const paid = amountIn * (FEE_UNITS - pool.fee);
-  return zeroForOne ? (paid * square) / (FEE_UNITS << 192n) : (paid << 192n) / (FEE_UNITS * square);
+  const scaledInput = amountIn * (FEE_UNITS - pool.fee);
+  return zeroForOne
+    ? (scaledInput * square) / (FEE_UNITS << 192n)
+    : (scaledInput << 192n) / (FEE_UNITS * square);
 }
 
 /** Ticks are counted in spacings, rounded down; words hold 256 of them. */

@@ -17,8 +17,8 @@ export function pairOutput(pair: ConstantProductPair, zeroForOne: boolean, amoun
   const reserveIn = zeroForOne ? pair.reserve0 : pair.reserve1;
   const reserveOut = zeroForOne ? pair.reserve1 : pair.reserve0;
   if (reserveIn === 0n || reserveOut === 0n) return 0n;
-  const paid = amountIn * (BPS - pair.feeBps);
-  return (paid * reserveOut) / (reserveIn * BPS + paid);
+  const scaledInput = amountIn * (BPS - pair.feeBps);
+  return (scaledInput * reserveOut) / (reserveIn * BPS + scaledInput);
 }
 
 /**

@@ -10,17 +10,22 @@ function aPool(...positions: readonly (readonly [lower: number, upper: number, l
     net.set(lower, (net.get(lower) ?? 0n) + liquidity);
     net.set(upper, (net.get(upper) ?? 0n) - liquidity);
   }
-  const sorted = [...net].sort(([one], [other]) => one - other);
+  const sorted = [...net].sort(([firstTick], [secondTick]) => firstTick - secondTick);
   return {
     sqrtPrice: sqrtRatioAtTick(0),
     tick: 0,
     liquidity: positions.reduce(
-      (sum, [lower, upper, own]) => (lower <= 0 && 0 < upper ? sum + own : sum),
+      (sum, [lower, upper, positionLiquidity]) => (lower <= 0 && 0 < upper ? sum + positionLiquidity : sum),
       0n,
     ),
     fee: 500n,
     tickSpacing: 10,
-    ticks: { from: -10_000, to: 10_000, at: sorted.map(([at]) => at), net: sorted.map(([, by]) => by) },
+    ticks: {
+      from: -10_000,
+      to: 10_000,
+      indexes: sorted.map(([at]) => at),
+      net: sorted.map(([, change]) => change),
+    },
   } satisfies ConcentratedPool;
 }
 
@@ -44,8 +49,8 @@ test("ignores funds far from the price and unknown ticks", () => {
   const far = aPool([300, 400, L], [-400, -300, L]);
   expect([depthNearPrice(far, "token0"), depthNearPrice(far, "token1")]).toEqual([0n, 0n]);
   const whole = aPool([-9_000, 9_000, L]);
-  const known = { ...whole, ticks: { from: -10, to: 10, at: [], net: [] } };
-  expect(share(depthNearPrice(known, "token0"), L)).toBeCloseTo(0.05, 2);
+  const partlyKnown = { ...whole, ticks: { from: -10, to: 10, indexes: [], net: [] } };
+  expect(share(depthNearPrice(partlyKnown, "token0"), L)).toBeCloseTo(0.05, 2);
 });
 
 test("measures each side separately", () => {

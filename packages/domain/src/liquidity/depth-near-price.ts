@@ -26,13 +26,13 @@ export function depthNearPrice(pool: ConcentratedPool, token: "token0" | "token1
     if (!isRising && next < price) depth += amount1Between(next, price, liquidity, false);
     price = next;
   };
-  const crossed = ticks.at.flatMap((at, index) =>
-    (isRising ? at > tick && at <= end : at <= tick && at >= end)
-      ? [{ at, net: ticks.net[index] ?? 0n }]
+  const crossed = ticks.indexes.flatMap((tickIndex, index) =>
+    (isRising ? tickIndex > tick && tickIndex <= end : tickIndex <= tick && tickIndex >= end)
+      ? [{ tick: tickIndex, net: ticks.net[index] ?? 0n }]
       : [],
   );
-  for (const { at, net } of isRising ? crossed : crossed.toReversed()) {
-    moveTo(cachedSqrtRatio(at));
+  for (const { tick: crossedTick, net } of isRising ? crossed : crossed.toReversed()) {
+    moveTo(cachedSqrtRatio(crossedTick));
     liquidity += isRising ? net : -net;
   }
   moveTo(cachedSqrtRatio(end));

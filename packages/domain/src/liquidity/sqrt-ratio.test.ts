@@ -23,14 +23,14 @@ function squareRoot(value: bigint): bigint {
 
 /** sqrt(1.0001^tick) as Q64.96, by powers with 320 fractional bits. */
 function exactRatio(tick: number): bigint {
-  const one = 1n << 320n;
-  let base = (one * 10_001n) / 10_000n;
-  let power = one;
-  for (let left = Math.abs(tick); left > 0; left >>= 1) {
-    if ((left & 1) === 1) power = (power * base) >> 320n;
+  const oneQ320 = 1n << 320n;
+  let base = (oneQ320 * 10_001n) / 10_000n;
+  let power = oneQ320;
+  for (let remainingBits = Math.abs(tick); remainingBits > 0; remainingBits >>= 1) {
+    if ((remainingBits & 1) === 1) power = (power * base) >> 320n;
     base = (base * base) >> 320n;
   }
-  const ratio = tick < 0 ? (one * one) / power : power;
+  const ratio = tick < 0 ? (oneQ320 * oneQ320) / power : power;
   return squareRoot(ratio << 192n) >> 160n;
 }
 

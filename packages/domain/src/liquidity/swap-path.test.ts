@@ -17,7 +17,7 @@ function poolOf(
   spacing: number,
   fee: bigint,
   positions: readonly Position[],
-  known: { from: number; to: number } = { from: MIN_TICK, to: MAX_TICK },
+  knownRange: { from: number; to: number } = { from: MIN_TICK, to: MAX_TICK },
 ): ConcentratedPool {
   const tick = tickAtSqrtRatio(sqrtPrice);
   const net = new Map<number, bigint>();
@@ -27,10 +27,10 @@ function poolOf(
     net.set(position.to, (net.get(position.to) ?? 0n) - position.liquidity);
     if (position.from <= tick && tick < position.to) liquidity += position.liquidity;
   }
-  const at = [...net.keys()]
-    .filter((each) => each >= known.from && each <= known.to)
+  const indexes = [...net.keys()]
+    .filter((tickIndex) => tickIndex >= knownRange.from && tickIndex <= knownRange.to)
     .toSorted((a, b) => a - b);
-  const ticks = { ...known, at, net: at.map((each) => net.get(each) as bigint) };
+  const ticks = { ...knownRange, indexes, net: indexes.map((tickIndex) => net.get(tickIndex) as bigint) };
   return { sqrtPrice, tick, liquidity, fee, tickSpacing: spacing, ticks };
 }
 
@@ -99,12 +99,12 @@ test("a sale in two parts equals the sale in one, except for rounding", () => {
   fc.assert(
     fc.property(aPool, fc.boolean(), anAmount, anAmount, (pool, zeroForOne, first, second) => {
       const once = swapConcentrated(pool, zeroForOne, "exactIn", first + second);
-      const part = swapConcentrated(pool, zeroForOne, "exactIn", first);
-      if (!once.complete || !part.complete) return;
-      const moved = { ...pool, ...part, tick: tickAtSqrtRatio(part.sqrtPrice) };
-      const rest = swapConcentrated(moved, zeroForOne, "exactIn", second);
-      expect(rest.complete).toBe(true);
-      const difference = once.amountOut - part.amountOut - rest.amountOut;
+      const firstPart = swapConcentrated(pool, zeroForOne, "exactIn", first);
+      if (!once.complete || !firstPart.complete) return;
+      const moved = { ...pool, ...firstPart, tick: tickAtSqrtRatio(firstPart.sqrtPrice) };
+      const secondPart = swapConcentrated(moved, zeroForOne, "exactIn", second);
+      expect(secondPart.complete).toBe(true);
+      const difference = once.amountOut - firstPart.amountOut - secondPart.amountOut;
       // A part rounds away at most one unit of input, at the highest price of the path.
       const unit = 4n + spotConcentrated(pool, zeroForOne, 4n);
       expect(-unit <= difference && difference <= unit).toBe(true);
@@ -119,16 +119,19 @@ test("returns nothing beyond the known ticks, and within them the same result as
     { from: -600, to: 600, liquidity: 10n ** 19n },
   ];
   const whole = poolOf(1n << 96n, 60, 3_000n, positions);
-  const part = poolOf(1n << 96n, 60, 3_000n, positions, { from: -15_360, to: 0 });
+  const firstPart = poolOf(1n << 96n, 60, 3_000n, positions, { from: -15_360, to: 0 });
   const near = 10n ** 17n;
-  expect(swapConcentrated(part, true, "exactIn", near)).toEqual(
+  expect(swapConcentrated(firstPart, true, "exactIn", near)).toEqual(
     swapConcentrated(whole, true, "exactIn", near),
   );
   // The next edge above is not known, so even a small rise cannot be predicted.
-  expect(swapConcentrated(part, false, "exactIn", near)).toMatchObject({ complete: false, amountOut: 0n });
+  expect(swapConcentrated(firstPart, false, "exactIn", near)).toMatchObject({
+    complete: false,
+    amountOut: 0n,
+  });
   expect(swapConcentrated(whole, false, "exactIn", near).complete).toBe(true);
   const huge = 10n ** 30n;
-  expect(swapConcentrated(part, true, "exactIn", huge).complete).toBe(false);
+  expect(swapConcentrated(firstPart, true, "exactIn", huge).complete).toBe(false);
   expect(swapConcentrated(whole, true, "exactIn", huge).complete).toBe(false);
   expect(pathInput([{ kind: "concentrated", pool: whole, zeroForOne: true }], huge)).toBeUndefined();
 });
@@ -142,11 +145,11 @@ test("a price on a tick boundary belongs to the side that the pool reports", () 
   const below = { ...above, tick: -1, liquidity: 10n ** 20n };
   expect(above).toMatchObject({ tick: 0, liquidity: 10n ** 18n });
   for (const zeroForOne of [true, false]) {
-    const here = swapConcentrated(above, zeroForOne, "exactIn", 10n ** 15n);
-    const there = swapConcentrated(below, zeroForOne, "exactIn", 10n ** 15n);
-    expect(there.amountOut).toBe(here.amountOut);
-    expect(here.crossedTicks).toBe(zeroForOne ? 1 : 0);
-    expect(there.crossedTicks).toBe(zeroForOne ? 0 : 1);
+    const fromAbove = swapConcentrated(above, zeroForOne, "exactIn", 10n ** 15n);
+    const fromBelow = swapConcentrated(below, zeroForOne, "exactIn", 10n ** 15n);
+    expect(fromBelow.amountOut).toBe(fromAbove.amountOut);
+    expect(fromAbove.crossedTicks).toBe(zeroForOne ? 1 : 0);
+    expect(fromBelow.crossedTicks).toBe(zeroForOne ? 0 : 1);
   }
 });
 
@@ -172,9 +175,9 @@ test("the input that a pair requires buys the output, and the product never decr
       const [reserveIn, reserveOut] = zeroForOne
         ? [pair.reserve0, pair.reserve1]
         : [pair.reserve1, pair.reserve0];
-      const given = pairOutput(pair, zeroForOne, amount);
-      expect((reserveIn + amount) * (reserveOut - given) >= reserveIn * reserveOut).toBe(true);
-      expect(given <= spotPair(pair, zeroForOne, amount)).toBe(true);
+      const output = pairOutput(pair, zeroForOne, amount);
+      expect((reserveIn + amount) * (reserveOut - output) >= reserveIn * reserveOut).toBe(true);
+      expect(output <= spotPair(pair, zeroForOne, amount)).toBe(true);
       const input = pairInput(pair, zeroForOne, amount);
       expect(input === undefined).toBe(amount >= reserveOut);
       if (input !== undefined) expect(pairOutput(pair, zeroForOne, input) >= amount).toBe(true);

@@ -49,9 +49,9 @@ export function pathInput(hops: readonly Hop[], amountOut: bigint): PathInput | 
   for (let index = hops.length - 1; index >= 0; index--) {
     const hop = hops[index] as Hop;
     if (hop.kind === "pair") {
-      const needed = pairInput(hop.pool, hop.zeroForOne, amountIn);
-      if (needed === undefined) return undefined;
-      amountIn = needed;
+      const requiredInput = pairInput(hop.pool, hop.zeroForOne, amountIn);
+      if (requiredInput === undefined) return undefined;
+      amountIn = requiredInput;
       continue;
     }
     const swap = swapConcentrated(hop.pool, hop.zeroForOne, "exactOut", amountIn);

@@ -68,9 +68,9 @@ export type RefundRule =
  */
 export function refundRule(order: Order, native: Hex, deposit: RefundableDeposit): RefundRule {
   const unattestable = (reason: string) => ({ kind: "unattestable", reason }) as const;
-  const [input, ...more] = order.inputs;
+  const [input, ...otherInputs] = order.inputs;
   const option = input?.refunds[0];
-  if (input === undefined || more.length > 0)
+  if (input === undefined || otherInputs.length > 0)
     return unattestable("the order does not have exactly one input");
   if (option === undefined) return unattestable("the order has no refund option");
   if (input.payment.chainId !== deposit.chainId)

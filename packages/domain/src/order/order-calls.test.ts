@@ -36,15 +36,15 @@ test("decodes an encoded call of any length to the same call, and refuses anythi
       expect(decodeOrderCall(encodeOrderCall(call))).toEqual(call);
     }
   const encoded = encodeOrderCall({ to, data: "0xabcd", value: 1n });
-  const others: Hex[] = [
+  const malformed: Hex[] = [
     "0x",
     "0xabcd",
     `${encoded}00`,
     encoded.slice(0, -2) as Hex,
     `0x1${encoded.slice(3)}`,
   ];
-  for (const other of [...others, encoded.replace("abcd00", "abcd01") as Hex])
-    expect(() => decodeOrderCall(other), other).toThrow();
+  for (const element of [...malformed, encoded.replace("abcd00", "abcd01") as Hex])
+    expect(() => decodeOrderCall(element), element).toThrow();
 });
 
 test("refuses a call that no chain could run", () => {

@@ -35,13 +35,13 @@ export function encodeOrderCall(call: OrderCall): Hex {
  * @throws RangeError if the element is malformed
  */
 export function decodeOrderCall(element: Hex): OrderCall {
-  const at = (index: number): string => element.slice(2 + index * WORD, 2 + (index + 1) * WORD);
-  const length = Number(`0x${at(4)}`);
+  const wordAt = (index: number): string => element.slice(2 + index * WORD, 2 + (index + 1) * WORD);
+  const length = Number(`0x${wordAt(4)}`);
   const start = 2 + 5 * WORD;
   const call: OrderCall = {
-    to: `0x${at(0).slice(-40)}`,
+    to: `0x${wordAt(0).slice(-40)}`,
     data: `0x${element.slice(start, start + 2 * length)}`,
-    value: BigInt(`0x${at(2)}`),
+    value: BigInt(`0x${wordAt(2)}`),
   };
   if (element.length < start || encodeOrderCall(call) !== element)
     throw new RangeError("output.calls contains an element that is not an encoded call");

@@ -105,23 +105,23 @@ export function orderFromJson(json: OrderJson): Order {
     solver: hex(json.solver, "solver", 20),
     salt: hex(json.salt, "salt", 32),
     inputs: json.inputs.map((input, i): OrderInput => {
-      const at = `inputs[${i}]`;
+      const path = `inputs[${i}]`;
       return {
         payment: {
           chainId: input.payment.chainId,
-          currency: hex(input.payment.currency, `${at}.payment.currency`),
-          amount: uint(input.payment.amount, `${at}.payment.amount`),
-          weight: uint(input.payment.weight, `${at}.payment.weight`),
+          currency: hex(input.payment.currency, `${path}.payment.currency`),
+          amount: uint(input.payment.amount, `${path}.payment.amount`),
+          weight: uint(input.payment.weight, `${path}.payment.weight`),
         },
         refunds: input.refunds.map((refund, j): OrderRefund => {
-          const where = `${at}.refunds[${j}]`;
+          const refundPath = `${path}.refunds[${j}]`;
           return {
             chainId: refund.chainId,
-            recipient: hex(refund.recipient, `${where}.recipient`),
-            currency: hex(refund.currency, `${where}.currency`),
-            minimumAmount: uint(refund.minimumAmount, `${where}.minimumAmount`),
-            deadline: deadline(refund.deadline, `${where}.deadline`),
-            extraData: hex(refund.extraData, `${where}.extraData`),
+            recipient: hex(refund.recipient, `${refundPath}.recipient`),
+            currency: hex(refund.currency, `${refundPath}.currency`),
+            minimumAmount: uint(refund.minimumAmount, `${refundPath}.minimumAmount`),
+            deadline: deadline(refund.deadline, `${refundPath}.deadline`),
+            extraData: hex(refund.extraData, `${refundPath}.extraData`),
           };
         }),
       };
@@ -129,12 +129,12 @@ export function orderFromJson(json: OrderJson): Order {
     output: {
       chainId: json.output.chainId,
       payments: json.output.payments.map((payment, i): OrderPayment => {
-        const at = `output.payments[${i}]`;
+        const path = `output.payments[${i}]`;
         return {
-          recipient: hex(payment.recipient, `${at}.recipient`),
-          currency: hex(payment.currency, `${at}.currency`),
-          minimumAmount: uint(payment.minimumAmount, `${at}.minimumAmount`),
-          expectedAmount: uint(payment.expectedAmount, `${at}.expectedAmount`),
+          recipient: hex(payment.recipient, `${path}.recipient`),
+          currency: hex(payment.currency, `${path}.currency`),
+          minimumAmount: uint(payment.minimumAmount, `${path}.minimumAmount`),
+          expectedAmount: uint(payment.expectedAmount, `${path}.expectedAmount`),
         };
       }),
       calls: json.output.calls.map((call, i) => hex(call, `output.calls[${i}]`)),
@@ -173,6 +173,6 @@ function deadline(seconds: number, field: string): number {
   return seconds;
 }
 
-function invalid(field: string, wanted: string): ServiceError {
-  return new ServiceError("INVALID_REQUEST", `${field} must be ${wanted}`, { field });
+function invalid(field: string, expected: string): ServiceError {
+  return new ServiceError("INVALID_REQUEST", `${field} must be ${expected}`, { field });
 }

@@ -26,7 +26,7 @@ export interface RouteWitness {
 }
 
 /** The fields of an EIP-3009 authorization other than its nonce. Times are Unix seconds, both exclusive. */
-export interface Authorized {
+export interface Eip3009Authorization {
   readonly token: Address;
   readonly from: Address;
   readonly value: bigint;
@@ -48,15 +48,15 @@ const nonceWriter = structWriter(6);
  * @throws RangeError for an invalid address or invalid bytes
  */
 export function routeWitnessHash({ relayer, refundTo, refundTokens, calls }: RouteWitness): Uint8Array {
-  const tokens = new Uint8Array(refundTokens.length * 32);
-  for (const [at, token] of refundTokens.entries()) tokens.set(wordOf(token), at * 32);
-  const calling = calls.length === 0 ? keccak(new Uint8Array(0)) : arrayHash(calls, callHash);
+  const tokenWords = new Uint8Array(refundTokens.length * 32);
+  for (const [index, token] of refundTokens.entries()) tokenWords.set(wordOf(token), index * 32);
+  const callsHash = calls.length === 0 ? keccak(new Uint8Array(0)) : arrayHash(calls, callHash);
   return witnessWriter
     .start(witnessTypeHash)
     .address(relayer)
     .address(refundTo)
-    .word(keccak(tokens))
-    .word(calling)
+    .word(keccak(tokenWords))
+    .word(callsHash)
     .hash();
 }
 
@@ -65,8 +65,8 @@ export function routeWitnessHash({ relayer, refundTo, refundTokens, calls }: Rou
  * `ApprovalProxy` computes it: keccak256(abi.encode(witness hash, token, from, value, validAfter,
  * validBefore)).
  */
-export function authorizationNonce(authorized: Authorized, witness: RouteWitness): Hex32 {
-  const { token, from, value, validAfter, validBefore } = authorized;
+export function authorizationNonce(authorization: Eip3009Authorization, witness: RouteWitness): Hex32 {
+  const { token, from, value, validAfter, validBefore } = authorization;
   return toHex(
     nonceWriter
       .start(routeWitnessHash(witness))

@@ -9,20 +9,20 @@ export interface AppFee {
   readonly bps: number;
 }
 
-/** An app fee as agreed in a quote. */
-export interface AgreedAppFee extends AppFee {
+/** An app fee with the credit that a quote promises. */
+export interface QuotedAppFee extends AppFee {
   /**
    * What the recipient's app balance is credited for a deposit of the quoted size, base units of {@link
-   * AgreedAppFees.currency}.
+   * QuotedAppFees.currency}.
    */
   readonly amount: bigint;
 }
 
 /** App fees of a request, and the currency of app balances in which they are credited. */
-export interface AgreedAppFees {
+export interface QuotedAppFees {
   readonly chainId: number;
   readonly currency: Address;
-  readonly fees: readonly AgreedAppFee[];
+  readonly fees: readonly QuotedAppFee[];
 }
 
 /** Maximum of all app fees together, bps of the input: a higher total is more likely an error or fraud. */
@@ -46,12 +46,12 @@ export function appBpsOf(fees: readonly AppFee[]): number {
  * converted, each step rounded down, so that together they are never worth more than the deducted fee.
  * @param input base units of the deposit, whose unit is `deposited`
  */
-export function agreeAppFees(
+export function quoteAppFees(
   fees: readonly AppFee[],
   input: bigint,
   deposited: PricedUnit,
   balance: PricedUnit,
-): AgreedAppFee[] {
+): QuotedAppFee[] {
   return fees.map((fee) => ({ ...fee, amount: convertDown(bpsOfDown(input, fee.bps), deposited, balance) }));
 }
 
@@ -67,19 +67,20 @@ export interface FeePrices {
 }
 
 /**
- * What the balances are credited for a deposit of `deposited` instead of `agreed`: in proportion, rounded
+ * What the balances are credited for a deposit of `deposited` instead of `quotedInput`: in proportion, rounded
  * down, and at most the fee's value at current prices. Otherwise an app could wait days for prices to fall
  * and be credited at the old prices.
  * @param now undefined if both currencies are the same, so that prices do not matter
  */
-export function dueAppFees(
-  { fees }: AgreedAppFees,
+export function appFeeCredits(
+  { fees }: QuotedAppFees,
   deposited: bigint,
-  agreed: bigint,
+  quotedInput: bigint,
   now: FeePrices | undefined,
 ): ReadonlyArray<{ readonly recipient: Address; readonly amount: bigint }> {
   return fees.map(({ recipient, bps, amount }) => {
-    const quoted = deposited === agreed || agreed === 0n ? amount : (amount * deposited) / agreed;
+    const quoted =
+      deposited === quotedInput || quotedInput === 0n ? amount : (amount * deposited) / quotedInput;
     if (now === undefined) return { recipient, amount: quoted };
     const worth = convertDown(bpsOfDown(deposited, bps), now.deposited, now.balance);
     return { recipient, amount: worth < quoted ? worth : quoted };

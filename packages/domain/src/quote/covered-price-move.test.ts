@@ -21,9 +21,9 @@ test("between two assets, never covers more than the fee or the policy's bound",
 
 test("divides the client's slippage without losing a basis point", () => {
   fc.assert(
-    fc.property(bps, tradeType, pairClass, bps, bps, (asked, type, pair, origin, destination) => {
-      const split = routeSlippage(defaultFeePolicy, asked, type, pair, { origin, destination });
-      expect(split.origin + split.destination).toBe(asked);
+    fc.property(bps, tradeType, pairClass, bps, bps, (clientBps, type, pair, origin, destination) => {
+      const split = routeSlippage(defaultFeePolicy, clientBps, type, pair, { origin, destination });
+      expect(split.origin + split.destination).toBe(clientBps);
       expect(Math.min(split.origin, split.destination)).toBeGreaterThanOrEqual(0);
     }),
   );

@@ -39,12 +39,12 @@ export interface PoolSlippage {
  */
 export function routeSlippage(
   { automaticSlippageBps }: Pick<FeePolicy, "automaticSlippageBps">,
-  askedBps: number | undefined,
+  clientBps: number | undefined,
   tradeType: TradeType,
   pairClass: PairClass,
   pools: PoolSlippage,
 ): SlippageBps {
-  return splitSlippage(askedBps, {
+  return splitSlippage(clientBps, {
     origin: pools.origin,
     destination: tradeType === "EXACT_OUTPUT" ? 0 : automaticSlippageBps[pairClass] + pools.destination,
   });

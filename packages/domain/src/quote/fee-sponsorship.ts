@@ -70,24 +70,24 @@ export function feeSponsorshipOf(
 ): FeeSponsorship {
   const { wallet, maxUsd, cap, fixedRate } = request;
   // A fixed rate is paid regardless of the selected fees.
-  const selected = (component: FeeComponent): boolean =>
+  const isSelected = (component: FeeComponent): boolean =>
     fixedRate !== undefined || request.selected.has(component);
   const [execution, rent] = isRent ? [0n, cost] : [cost, 0n];
   const totals: Record<FeeComponent, bigint> = { execution, relay: service, app, swap, rent };
   const order: readonly FeeComponent[] = ["execution", "relay", "app", "swap", "rent"];
   const paid: Record<FeeComponent, bigint> = { execution: 0n, relay: 0n, app: 0n, swap: 0n, rent: 0n };
-  let rest = sponsored;
+  let remaining = sponsored;
   for (const component of order) {
-    if (!selected(component)) continue;
-    paid[component] = rest < totals[component] ? rest : totals[component];
-    rest -= paid[component];
+    if (!isSelected(component)) continue;
+    paid[component] = remaining < totals[component] ? remaining : totals[component];
+    remaining -= paid[component];
   }
-  if (rest > 0n) {
+  if (remaining > 0n) {
     // A rounding unit, or what the fixed rate needs beyond all fees.
-    const last = selected("swap")
+    const last = isSelected("swap")
       ? "swap"
-      : (order.findLast((component) => component !== "rent" && selected(component)) ?? "swap");
-    paid[last] += rest;
+      : (order.findLast((component) => component !== "rent" && isSelected(component)) ?? "swap");
+    paid[last] += remaining;
     if (paid[last] > totals[last]) totals[last] = paid[last];
   }
   let sum = 0n;
@@ -98,16 +98,19 @@ export function feeSponsorshipOf(
     const sponsoredUsd = written(sum) - before;
     const totalUsd = written(totals[component]);
     return {
-      selected: selected(component),
+      selected: isSelected(component),
       sponsoredUsd,
       totalUsd: totalUsd > sponsoredUsd ? totalUsd : sponsoredUsd,
     };
   };
-  const asked = order.reduce((all, component) => (selected(component) ? all + totals[component] : all), 0n);
+  const requested = order.reduce(
+    (all, component) => (isSelected(component) ? all + totals[component] : all),
+    0n,
+  );
   return {
     wallet,
     ...(maxUsd !== undefined && { maxUsd }),
-    capHit: cap !== undefined && sponsored >= cap && asked > sponsored,
+    capHit: cap !== undefined && sponsored >= cap && requested > sponsored,
     amount: sponsored,
     usd: amountToUsdDown(sponsored, unit),
     ...(fixedRate !== undefined && { fixedRate }),
@@ -158,9 +161,12 @@ export interface FeeSponsorshipText {
  * `feeSponsorship.quoted` and, with the final charge, the fees part of `feeSponsorship.actual`.
  * @param chargedUsd what the sponsor's balance paid, USD with 18 decimals; default: as quoted
  */
-export function feeSponsorshipText(agreed: FeeSponsorship, chargedUsd = agreed.usd): FeeSponsorshipText {
-  const { components, maxUsd, capHit } = agreed;
-  const changes = changesBy(agreed, toWrittenUsd(chargedUsd) - toWrittenUsd(agreed.usd));
+export function feeSponsorshipText(
+  sponsorship: FeeSponsorship,
+  chargedUsd = sponsorship.usd,
+): FeeSponsorshipText {
+  const { components, maxUsd, capHit } = sponsorship;
+  const changes = changesBy(sponsorship, toWrittenUsd(chargedUsd) - toWrittenUsd(sponsorship.usd));
   const written = (component: FeeComponent): { readonly totalUsd: bigint; readonly sponsoredUsd: bigint } => {
     const { totalUsd, sponsoredUsd } = components[component];
     return { totalUsd: totalUsd + changes[component], sponsoredUsd: sponsoredUsd + changes[component] };
@@ -205,14 +211,14 @@ function changesBy(
 ): Record<FeeComponent, bigint> {
   const changes: Record<FeeComponent, bigint> = { execution: 0n, swap: 0n, relay: 0n, app: 0n, rent: 0n };
   if (differenceUsd > 0n) return { ...changes, swap: differenceUsd };
-  let rest = -differenceUsd;
+  let remaining = -differenceUsd;
   const first: readonly FeeComponent[] =
     fixedRate === undefined ? ["execution", "rent", "swap"] : ["swap", "execution", "rent"];
   for (const component of [...first, "relay", "app"] as const) {
     const { sponsoredUsd } = components[component];
-    const less = rest < sponsoredUsd ? rest : sponsoredUsd;
-    changes[component] = -less;
-    rest -= less;
+    const reduction = remaining < sponsoredUsd ? remaining : sponsoredUsd;
+    changes[component] = -reduction;
+    remaining -= reduction;
   }
   return changes;
 }

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { FeesSponsored } from "./fees-sponsored.ts";
-import { inputFor } from "./input-for-output.ts";
-import { forward } from "./output-for-input.ts";
+import { inputForOutput } from "./input-for-output.ts";
+import { priceInput } from "./output-for-input.ts";
 import type { PricingFacts } from "./output-for-input.ts";
 
 const USD = 10n ** 18n;
@@ -43,15 +43,20 @@ const plainFacts = fc.record({
 const topupWei = fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 10n ** 18n }));
 const someFacts: fc.Arbitrary<PricingFacts> = fc
   .tuple(plainFacts, sponsored, topupWei)
-  .map(([facts, paid, wei]) => ({ ...facts, sponsored: paid, topupWei: wei, topupBps: 31 }));
+  .map(([facts, sponsoredAmount, wei]) => ({
+    ...facts,
+    sponsored: sponsoredAmount,
+    topupWei: wei,
+    topupBps: 31,
+  }));
 
 test("with or without a sponsor, the input for an output is the smallest that yields it", () => {
   fc.assert(
     fc.property(someFacts, anAmount, (facts, output) => {
-      const input = inputFor(output, facts);
-      expect(forward(input, facts).output >= output).toBe(true);
+      const input = inputForOutput(output, facts);
+      expect(priceInput(input, facts).output >= output).toBe(true);
       // A zero input buys nothing, however much a sponsor pays.
-      if (input > 1n) expect(forward(input - 1n, facts).output < output).toBe(true);
+      if (input > 1n) expect(priceInput(input - 1n, facts).output < output).toBe(true);
     }),
     { numRuns: 3_000 },
   );
@@ -60,7 +65,7 @@ test("with or without a sponsor, the input for an output is the smallest that yi
 test("with or without a sponsor, more input never buys less", () => {
   fc.assert(
     fc.property(someFacts, anAmount, fc.bigInt({ min: 1n, max: 3n }), (facts, input, more) => {
-      expect(forward(input + more, facts).output >= forward(input, facts).output).toBe(true);
+      expect(priceInput(input + more, facts).output >= priceInput(input, facts).output).toBe(true);
     }),
     { numRuns: 3_000 },
   );
@@ -69,8 +74,8 @@ test("with or without a sponsor, more input never buys less", () => {
 test("divides the input plus the sponsor's part into fees, gas top-up and net output", () => {
   fc.assert(
     fc.property(someFacts, anAmount, (facts, input) => {
-      const { execution, service, app, net, topup, sponsored: paid } = forward(input, facts);
-      if (net > 0n) expect(net + execution + service + app + topup!).toBe(input + paid!);
+      const { execution, service, app, net, topup, sponsored: sponsoredAmount } = priceInput(input, facts);
+      if (net > 0n) expect(net + execution + service + app + topup!).toBe(input + sponsoredAmount!);
     }),
     { numRuns: 2_000 },
   );
@@ -78,17 +83,22 @@ test("divides the input plus the sponsor's part into fees, gas top-up and net ou
 
 test("a sponsor pays the selected fees and never more than the cap", () => {
   fc.assert(
-    fc.property(plainFacts, components, anAmount, (facts, named, input) => {
-      const { execution, service, app, sponsored: paid } = forward(input, { ...facts, sponsored: named });
-      const asked =
-        (named.execution ? execution : 0n) +
-        (named.service ? service : 0n) +
-        (named.app ? app : 0n) +
-        named.swap;
-      if (named.cap !== undefined) expect(paid! <= named.cap).toBe(true);
-      const max = named.cap === undefined || asked < named.cap ? asked : named.cap;
+    fc.property(plainFacts, components, anAmount, (facts, selection, input) => {
+      const {
+        execution,
+        service,
+        app,
+        sponsored: sponsoredAmount,
+      } = priceInput(input, { ...facts, sponsored: selection });
+      const requested =
+        (selection.execution ? execution : 0n) +
+        (selection.service ? service : 0n) +
+        (selection.app ? app : 0n) +
+        selection.swap;
+      if (selection.cap !== undefined) expect(sponsoredAmount! <= selection.cap).toBe(true);
+      const max = selection.cap === undefined || requested < selection.cap ? requested : selection.cap;
       // The two bps fees are rounded together: a unit of one alone may belong to the other.
-      expect(paid! >= max - 1n && paid! <= asked + 1n).toBe(true);
+      expect(sponsoredAmount! >= max - 1n && sponsoredAmount! <= requested + 1n).toBe(true);
     }),
     { numRuns: 2_000 },
   );
@@ -106,12 +116,12 @@ test("if every fee is sponsored, the output is worth exactly the input", () => {
     appBps: 25,
     sponsored: { kind: "components", execution: true, service: true, app: true, swap: 0n, cap: undefined },
   };
-  expect(forward(100_000_000n, facts)).toMatchObject({
+  expect(priceInput(100_000_000n, facts)).toMatchObject({
     execution: 40_000n,
     service: 10_000n,
     app: 250_000n,
     sponsored: 300_000n,
     output: 100_000_000n,
   });
-  expect(inputFor(100_000_000n, facts)).toBe(100_000_000n);
+  expect(inputForOutput(100_000_000n, facts)).toBe(100_000_000n);
 });

@@ -53,17 +53,17 @@ export function sponsoredPart(
     case "agreed":
       return sponsored.amount;
     case "components": {
-      const left = restIfSponsored(sponsored, charged, facts);
-      const all = left - charged.rest;
-      return sponsored.cap !== undefined && all > sponsored.cap ? sponsored.cap : all;
+      const restWithSponsor = restIfSponsored(sponsored, charged, facts);
+      const fullPart = restWithSponsor - charged.rest;
+      return sponsored.cap !== undefined && fullPart > sponsored.cap ? sponsored.cap : fullPart;
     }
     case "fixedRate": {
-      const needed = convertUp(
+      const requiredNet = convertUp(
         outputAt(sponsored.rate, charged.input, facts),
         facts.destination,
         facts.origin,
       );
-      return needed > charged.rest ? needed - charged.rest : 0n;
+      return requiredNet > charged.rest ? requiredNet - charged.rest : 0n;
     }
     default:
       return sponsored satisfies never;
@@ -76,12 +76,12 @@ function restIfSponsored(
   { input, execution, topup }: ChargedInput,
   facts: SponsoredFacts,
 ): bigint {
-  const { fixed, bps } = leftToUser(sponsored, execution, topup, facts);
+  const { fixed, bps } = feesOfUser(sponsored, execution, topup, facts);
   return input - fixed - divUp(input * BigInt(bps), BPS) + sponsored.swap;
 }
 
 /** The fees that the user pays. */
-export function leftToUser(
+export function feesOfUser(
   { execution: isExecution, service, app }: Extract<FeesSponsored, { kind: "components" }>,
   execution: bigint,
   topup: bigint,

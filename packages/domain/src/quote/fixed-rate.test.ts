@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { amountToUsdDown, amountToUsdUp } from "../money/usd.ts";
-import { inputAt, outputAt, parseFixedRate, rateOffBps } from "./fixed-rate.ts";
-import { forward } from "./output-for-input.ts";
+import { inputAt, outputAt, parseFixedRate, rateDeviationBps } from "./fixed-rate.ts";
+import { priceInput } from "./output-for-input.ts";
 
 const USD = 10n ** 18n;
 const unit = fc.record({
@@ -30,8 +30,8 @@ const plainFacts = fc.record({
 test("a fixed rate applies exactly in both directions, and the sponsor pays the difference", () => {
   fc.assert(
     fc.property(plainFacts, someRate, anAmount, (facts, rate, input) => {
-      const quote = forward(input, { ...facts, sponsored: { kind: "fixedRate", rate } });
-      const plain = forward(input, facts);
+      const quote = priceInput(input, { ...facts, sponsored: { kind: "fixedRate", rate } });
+      const plain = priceInput(input, facts);
       if (quote.net > 0n) expect(quote.output).toBe(outputAt(rate, input, facts));
       // What the solver converts into the output is worth the output.
       if (quote.net > 0n)
@@ -54,7 +54,7 @@ test("parses rates with decimals, and compares them with prices in bps", () => {
   for (const text of ["0:1", "1:0", "1", "1:1:1", "a:b", "1:", "-1:1"])
     expect(parseFixedRate(text)).toBe(undefined);
   const sides = { origin: { decimals: 6, priceUsd: USD }, destination: { decimals: 18, priceUsd: USD } };
-  expect(rateOffBps({ input: 1n, output: 1n }, sides)).toBe(0n);
-  expect(rateOffBps({ input: 100n, output: 101n }, sides)).toBe(100n);
-  expect(rateOffBps({ input: 100n, output: 99n }, sides)).toBe(100n);
+  expect(rateDeviationBps({ input: 1n, output: 1n }, sides)).toBe(0n);
+  expect(rateDeviationBps({ input: 100n, output: 101n }, sides)).toBe(100n);
+  expect(rateDeviationBps({ input: 100n, output: 99n }, sides)).toBe(100n);
 });

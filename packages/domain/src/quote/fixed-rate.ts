@@ -13,7 +13,7 @@ export interface FixedRate {
 }
 
 /** A rate that is further from the prices, in bps, must be a mistake. */
-export const MAX_RATE_OFF_BPS = 500n;
+export const MAX_RATE_DEVIATION_BPS = 500n;
 
 const RATE_DECIMALS = 30;
 
@@ -21,8 +21,8 @@ const RATE_DECIMALS = 30;
  * Parses `"in:out"`, with optional decimals: `"1:1"`, `"1:0.999"`. Undefined if a side is missing or zero.
  */
 export function parseFixedRate(text: string): FixedRate | undefined {
-  const [input, output, ...more] = text.split(":").map((side) => parseDecimal(side, RATE_DECIMALS));
-  if (input === undefined || output === undefined || more.length > 0) return undefined;
+  const [input, output, ...extraSides] = text.split(":").map((side) => parseDecimal(side, RATE_DECIMALS));
+  if (input === undefined || output === undefined || extraSides.length > 0) return undefined;
   return input > 0n && output > 0n ? { input, output } : undefined;
 }
 
@@ -44,7 +44,7 @@ export function inputAt(rate: FixedRate, output: bigint, sides: Sides): bigint {
 }
 
 /** How far the rate deviates from prices, bps, rounded up; never negative. */
-export function rateOffBps({ input, output }: FixedRate, { origin, destination }: Sides): bigint {
+export function rateDeviationBps({ input, output }: FixedRate, { origin, destination }: Sides): bigint {
   const outputUsd = output * destination.priceUsd;
   const inputUsd = input * origin.priceUsd;
   const differenceUsd = outputUsd > inputUsd ? outputUsd - inputUsd : inputUsd - outputUsd;

@@ -33,7 +33,7 @@ export interface PricingFacts {
  * A priced input. All fees are in base units of the input currency, and `input + sponsored = net + execution
  * + service + app + topup` whenever the fees are covered.
  */
-export interface ForwardQuote {
+export interface PricedInput {
   readonly input: bigint;
   /** Flat fee, fill gas and the fee of the gas top-up. */
   readonly execution: bigint;
@@ -65,24 +65,24 @@ export function executionFee(facts: PricingFacts): bigint {
  * The exact output of an input: execution fee rounded up, proportional fees as {@link proportionalFees},
  * conversion down. Monotonic: more input never buys less.
  */
-export function forward(input: bigint, facts: PricingFacts): ForwardQuote {
+export function priceInput(input: bigint, facts: PricingFacts): PricedInput {
   const execution = executionFee(facts);
   const { service, app } = proportionalFees(input, facts);
   const rest = input - execution - service - app;
   if (facts.topupWei === undefined && facts.sponsored === undefined) {
     const net = rest > 0n ? rest : 0n;
-    return { input, execution, service, app, net, output: converted(net, facts) };
+    return { input, execution, service, app, net, output: convertNet(net, facts) };
   }
   const fees = { input, execution, service, app };
   const topup = facts.topupWei === undefined ? 0n : topupCost(facts.topupWei, facts);
-  return { ...fees, ...forwardWithExtras({ input, execution, topup, rest: rest - topup }, facts) };
+  return { ...fees, ...priceWithExtras({ input, execution, topup, rest: rest - topup }, facts) };
 }
 
-/** {@link forward} with a gas top-up or a sponsor. */
-function forwardWithExtras(
+/** {@link priceInput} with a gas top-up or a sponsor. */
+function priceWithExtras(
   charged: ChargedInput,
   facts: PricingFacts,
-): Required<Pick<ForwardQuote, "topup" | "sponsored" | "net" | "output">> {
+): Required<Pick<PricedInput, "topup" | "sponsored" | "net" | "output">> {
   const { topup, rest, input } = charged;
   const part = facts.sponsored === undefined ? 0n : sponsoredPart(facts.sponsored, charged, facts);
   const net = rest + part;
@@ -90,11 +90,11 @@ function forwardWithExtras(
   const output =
     facts.sponsored?.kind === "fixedRate"
       ? outputAt(facts.sponsored.rate, input, facts)
-      : converted(net, facts);
+      : convertNet(net, facts);
   return { topup, sponsored: part, net, output };
 }
 
-function converted(net: bigint, { origin, destination }: PricingFacts): bigint {
+function convertNet(net: bigint, { origin, destination }: PricingFacts): bigint {
   return (
     (net * origin.priceUsd * pow10(destination.decimals)) / (destination.priceUsd * pow10(origin.decimals))
   );

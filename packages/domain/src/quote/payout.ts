@@ -34,11 +34,11 @@ export type GuaranteeTerms = Pick<
 /**
  * What to pay now. A deposit that arrived while the quote was firm gets the expected amount if that costs the
  * solver at most `honorBps`. Only the quoted deposit has that guarantee, not the excess over it. Otherwise
- * the deposit gets what it buys now, at most the expected amount ({@link expectedFor}).
+ * the deposit gets what it buys now, at most the expected amount ({@link expectedOutputFor}).
  * A quote whose minimum is the expected amount is honored within `honorBps` even after the firm time. A
  * deposit that buys less than the minimum, or nothing, is refunded.
  */
-export function payout(
+export function decidePayout(
   terms: GuaranteeTerms,
   { deposited, repriced }: PricedDeposit,
   honorBps: number,
@@ -46,11 +46,11 @@ export function payout(
 ): Payout {
   if (nowMs > terms.fillDeadlineMs) return { kind: "refund", reason: "TTL_EXPIRED" };
   const { expectedAmount, minimumAmount } = terms.destination;
-  const expected = expectedFor(terms, deposited);
+  const expected = expectedOutputFor(terms, deposited);
   const isHonored = (amount: bigint) => repriced * BPS >= amount * (BPS - BigInt(honorBps));
   const isFirm = isFirmAt(terms, depositSeenAtMs);
   if (repriced >= expected) return { kind: "pay", amount: expected };
-  const firm = deposited > terms.origin.amount ? expectedFor(terms, terms.origin.amount) : expected;
+  const firm = deposited > terms.origin.amount ? expectedOutputFor(terms, terms.origin.amount) : expected;
   if (isFirm && isHonored(firm)) return { kind: "pay", amount: firm > repriced ? firm : repriced };
   if (repriced >= minimumAmount && repriced > 0n) return { kind: "pay", amount: repriced };
   if (minimumAmount === expectedAmount && isHonored(minimumAmount))
@@ -63,7 +63,7 @@ export function payout(
  * quoted: the expected output scales with it, rounded down, but never falls below the minimum. The solver
  * keeps a surplus only if the client requested that.
  */
-export function expectedFor(
+export function expectedOutputFor(
   {
     origin,
     destination: { expectedAmount, minimumAmount },

@@ -10,12 +10,12 @@ const MAX_AGE_MS = 90_000;
 const aged = (ageMs: number, volatilityBps = 0) => ({ ageMs, volatilityBps });
 
 test("one asset on two chains, or wrapped, needs no spread regardless of the age of its price", () => {
-  for (const other of [eth, weth])
+  for (const secondCurrency of [eth, weth])
     expect(
       pairSpread(
         [
           { currency: eth, reading: { ...aged(3_600_000), disputedBy: "pool" } },
-          { currency: other, reading: aged(3_600_000) },
+          { currency: secondCurrency, reading: aged(3_600_000) },
         ],
         MAX_AGE_MS,
       ),
@@ -93,17 +93,17 @@ const bpsOf = (spread: PairSpread): number => {
 test("the spread never shrinks as a price gets older or more volatile", () => {
   const reading = fc.record({ ageMs: fc.integer({ min: 0, max: MAX_AGE_MS }), volatilityBps: fc.nat(500) });
   fc.assert(
-    fc.property(reading, fc.nat(10_000), fc.nat(100), (one, olderMs, wilderBps) => {
+    fc.property(reading, fc.nat(10_000), fc.nat(100), (usdtReading, olderMs, wilderBps) => {
       const spread = (ageMs: number, volatilityBps: number) =>
         pairSpread(
           [
             { currency: eth, reading: aged(Math.min(ageMs, MAX_AGE_MS), volatilityBps) },
-            { currency: usdt, reading: one },
+            { currency: usdt, reading: usdtReading },
           ],
           MAX_AGE_MS,
         );
-      const before = spread(one.ageMs, one.volatilityBps);
-      const after = spread(one.ageMs + olderMs, one.volatilityBps + wilderBps);
+      const before = spread(usdtReading.ageMs, usdtReading.volatilityBps);
+      const after = spread(usdtReading.ageMs + olderMs, usdtReading.volatilityBps + wilderBps);
       expect(bpsOf(after)).toBeGreaterThanOrEqual(bpsOf(before));
     }),
   );

@@ -68,9 +68,9 @@ export function pairSpread(
     const doubt = priceDoubt(currency, reading, maxVolatileAgeMs);
     if (doubt !== undefined) return doubt;
     const volatilityBps = Math.max(MIN_VOLATILITY_BPS[currency.class], reading.volatilityBps);
-    const ownBps = DEVIATIONS * volatilityBps * Math.sqrt(Math.max(0, reading.ageMs) / 60_000);
-    bps += ownBps;
-    if (ownBps > widestBps) [widest, widestBps] = [currency.priceId, ownBps];
+    const assetBps = DEVIATIONS * volatilityBps * Math.sqrt(Math.max(0, reading.ageMs) / 60_000);
+    bps += assetBps;
+    if (assetBps > widestBps) [widest, widestBps] = [currency.priceId, assetBps];
   }
   const spreadBps = Math.ceil(bps);
   if (spreadBps > MAX_SPREAD_BPS) return { kind: "tooVolatile", priceId: widest, spreadBps };

@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { ServiceError } from "../errors.ts";
 import { amountToUsdDown } from "../money/usd.ts";
 import { pow10 } from "../money/pow10.ts";
-import { forward } from "./output-for-input.ts";
+import { priceInput } from "./output-for-input.ts";
 import type { PricingFacts } from "./output-for-input.ts";
-import { inputFor } from "./input-for-output.ts";
+import { inputForOutput } from "./input-for-output.ts";
 import { priceTrade } from "./price-trade.ts";
 
 const unit = fc.record({
@@ -29,9 +29,9 @@ const anAmount = fc.bigInt({ min: 1n, max: 10n ** 30n });
 test("the input for an output is the smallest that yields it", () => {
   fc.assert(
     fc.property(someFacts, anAmount, (facts, output) => {
-      const input = inputFor(output, facts);
-      expect(forward(input, facts).output >= output).toBe(true);
-      expect(forward(input - 1n, facts).output < output).toBe(true);
+      const input = inputForOutput(output, facts);
+      expect(priceInput(input, facts).output >= output).toBe(true);
+      expect(priceInput(input - 1n, facts).output < output).toBe(true);
     }),
     { numRuns: 1_000 },
   );
@@ -40,7 +40,7 @@ test("the input for an output is the smallest that yields it", () => {
 test("more input never buys less output", () => {
   fc.assert(
     fc.property(someFacts, anAmount, fc.bigInt({ min: 1n, max: 3n }), (facts, input, more) => {
-      expect(forward(input + more, facts).output >= forward(input, facts).output).toBe(true);
+      expect(priceInput(input + more, facts).output >= priceInput(input, facts).output).toBe(true);
     }),
     { numRuns: 1_000 },
   );
@@ -49,7 +49,7 @@ test("more input never buys less output", () => {
 test("fees and net amount add up to the input, if the input covers its fees", () => {
   fc.assert(
     fc.property(someFacts, anAmount, (facts, input) => {
-      const { execution, service, app, net, output } = forward(input, facts);
+      const { execution, service, app, net, output } = priceInput(input, facts);
       if (net > 0n) expect(net + execution + service + app).toBe(input);
       else expect(output).toBe(0n);
       // The output is never worth more than what was left of the input.
@@ -71,7 +71,7 @@ const facts: PricingFacts = {
 };
 
 test("an input of 100 USD pays the flat fee, gas and 6 bps, and the rest is converted", () => {
-  expect(forward(100_000_000n, facts)).toEqual({
+  expect(priceInput(100_000_000n, facts)).toEqual({
     input: 100_000_000n,
     execution: 40_000n,
     service: 60_000n,

@@ -1,12 +1,12 @@
 import { ServiceError } from "../errors.ts";
 import type { TradeType } from "../request/terms.ts";
-import { forward } from "./output-for-input.ts";
-import type { ForwardQuote, PricingFacts } from "./output-for-input.ts";
-import { inputFor } from "./input-for-output.ts";
+import { priceInput } from "./output-for-input.ts";
+import type { PricedInput, PricingFacts } from "./output-for-input.ts";
+import { inputForOutput } from "./input-for-output.ts";
 import { formatAmount } from "../money/decimal-text.ts";
 
 /** A priced trade; `expected` is what the recipient should get. */
-export interface PricedTrade extends ForwardQuote {
+export interface PricedTrade extends PricedInput {
   readonly expected: bigint;
 }
 
@@ -23,12 +23,12 @@ export function priceTrade(
   symbol: string,
 ): PricedTrade {
   if (tradeType !== "EXACT_INPUT") {
-    const priced = forward(inputFor(amount, facts), facts);
+    const priced = priceInput(inputForOutput(amount, facts), facts);
     return { ...priced, expected: amount };
   }
-  const priced = forward(amount, facts);
+  const priced = priceInput(amount, facts);
   if (priced.output > 0n) return { ...priced, expected: priced.output };
-  throw amountBelowFees(amount, inputFor(1n, facts), { decimals: facts.origin.decimals, symbol });
+  throw amountBelowFees(amount, inputForOutput(1n, facts), { decimals: facts.origin.decimals, symbol });
 }
 
 /** @param minimum the input that would cover the fees; undefined if no swap can compute it */

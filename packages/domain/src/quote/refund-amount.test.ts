@@ -45,10 +45,10 @@ const facts: RefundFacts = {
   native: NATIVE,
   deposit: { chainId: "one", currency: USDC, depositor: USER, amount: 1_000_000n },
   recipient: USER,
-  rest: 990_000n,
+  remainder: 990_000n,
   minimumRefund: 0n,
   now: 400,
-  paidBy: 1_000,
+  minedBy: 1_000,
   router: undefined,
 };
 
@@ -90,7 +90,7 @@ test("allows attesting every refund of the user's deposit in the order's currenc
         const deposit = { ...facts.deposit, amount };
         const order = orderOf(quoted, minimum);
         const rest = amount > gasNow ? amount - gasNow : 0n;
-        const plan = planRefund({ ...facts, order, deposit, rest });
+        const plan = planRefund({ ...facts, order, deposit, remainder: rest });
         if (plan.kind === "tooLow") return rest === 0n;
         expect(plan.amount >= rest).toBe(true);
         expect(plan.unattestable).toBe(undefined);
@@ -117,7 +117,7 @@ test("never calls a refund attestable that the attestation contract would refuse
       ({ quoted, minimum, amount, rest, minimumRefund }, { currency, recipient, named }) => {
         const order = orderOf(quoted, minimum < quoted ? minimum : quoted, named);
         const deposit = { ...facts.deposit, currency, amount };
-        const plan = planRefund({ ...facts, order, deposit, recipient, rest, minimumRefund });
+        const plan = planRefund({ ...facts, order, deposit, recipient, remainder: rest, minimumRefund });
         if (plan.kind === "tooLow" || plan.unattestable !== undefined) return true;
         return isAttested(order, deposit, { to: recipient, amount: plan.amount });
       },
@@ -135,16 +135,16 @@ test("a refund in another currency, to another recipient or after the order's de
   expect(why({ deposit: { ...facts.deposit, currency: NATIVE } })).toMatch(/not in the currency/);
   expect(why({ deposit: { ...facts.deposit, chainId: "two" } })).toMatch(/not on the chain/);
   expect(why({ recipient: STRANGER })).toMatch(/does not name/);
-  expect(why({ now: 1_001, paidBy: 1_601 })).toMatch(/refund deadline/);
+  expect(why({ now: 1_001, minedBy: 1_601 })).toMatch(/refund deadline/);
   expect(why({ hasSolverKey: false })).toMatch(/solver whose key is not configured/);
-  expect(why({ rest: 0n })).toBe("tooLow");
-  expect(why({ rest: 0n, minimumRefund: 5n })).toBe(undefined);
+  expect(why({ remainder: 0n })).toBe("tooLow");
+  expect(why({ remainder: 0n, minimumRefund: 5n })).toBe(undefined);
 });
 
 test("a refund that may be mined after the deadline counts as not repaid, but pays what oracles require if mined in time", () => {
-  const near = { ...facts, rest: 1n, now: 1_000, paidBy: 1_600 };
+  const near = { ...facts, remainder: 1n, now: 1_000, minedBy: 1_600 };
   expect(planRefund(near)).toEqual({ kind: "pay", amount: 900_000n, unattestable: REFUND_MAY_BE_LATE });
-  expect(planRefund({ ...near, now: 400, paidBy: 1_001 })).toMatchObject({
+  expect(planRefund({ ...near, now: 400, minedBy: 1_001 })).toMatchObject({
     unattestable: REFUND_MAY_BE_LATE,
   });
   expect(TEMPORARY_REASONS.has(REFUND_MAY_BE_LATE)).toBe(true);
@@ -152,7 +152,7 @@ test("a refund that may be mined after the deadline counts as not repaid, but pa
 
 test("oracles are not asked about a refund near its deadline that they would refuse for another reason", () => {
   const why = (change: Partial<RefundFacts>): string | undefined => {
-    const plan = planRefund({ ...facts, paidBy: 1_600, ...change });
+    const plan = planRefund({ ...facts, minedBy: 1_600, ...change });
     return plan.kind === "pay" ? plan.unattestable : plan.kind;
   };
   expect(why({ recipient: STRANGER })).toMatch(/does not name/);

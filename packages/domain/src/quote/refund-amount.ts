@@ -37,13 +37,13 @@ export interface RefundFacts {
   /** The recipient, as bytes. */
   readonly recipient: Hex;
   /** The deposit minus the cost of returning it; 0 if the cost exceeds it. */
-  readonly rest: bigint;
+  readonly remainder: bigint;
   /** The order's minimum refund for the agreed deposit; 0 for any other deposit. */
   readonly minimumRefund: bigint;
   /** Unix seconds. */
   readonly now: number;
   /** Unix seconds: the latest time at which the payment is expected to be mined. */
-  readonly paidBy: number;
+  readonly minedBy: number;
   /** The router that makes the payment. Undefined: a plain transfer, which oracles count under any order. */
   readonly router: Address | undefined;
 }
@@ -83,13 +83,13 @@ export function planRefund({
   native,
   deposit,
   recipient,
-  rest,
+  remainder,
   minimumRefund,
   now,
-  paidBy,
+  minedBy,
   router,
 }: RefundFacts): RefundPlan {
-  const amount = rest > minimumRefund ? rest : minimumRefund;
+  const amount = remainder > minimumRefund ? remainder : minimumRefund;
   if (amount <= 0n) return { kind: "tooLow" };
   const unattestable = (reason: string) => ({ kind: "pay", amount, unattestable: reason }) as const;
   if (!hasSolverKey) return unattestable(MISSING_SOLVER_KEY);
@@ -106,6 +106,6 @@ export function planRefund({
   // Rounding can raise the minimum above a tiny deposit, and oracles attest no refund that exceeds its
   // deposit.
   if (attested > deposit.amount) return unattestable("the order requires a refund larger than the deposit");
-  const unattestableReason = demand.deadline < paidBy ? REFUND_MAY_BE_LATE : undefined;
+  const unattestableReason = demand.deadline < minedBy ? REFUND_MAY_BE_LATE : undefined;
   return { kind: "pay", amount: attested, unattestable: unattestableReason };
 }

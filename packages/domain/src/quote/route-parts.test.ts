@@ -34,7 +34,7 @@ const reserve = fc.bigInt({ min: 10n ** 9n, max: 10n ** 26n });
 
 test("the smallest input through both swaps buys the output, and one unit less does not", () => {
   const side = fc.option(fc.tuple(reserve, reserve), { nil: undefined });
-  let found = 0;
+  let foundRoutes = 0;
   fc.assert(
     fc.property(
       side,
@@ -49,17 +49,17 @@ test("the smallest input through both swaps buys the output, and one unit less d
         };
         const smallest = routeInput(output, parts);
         if (smallest === undefined) return;
-        found++;
+        foundRoutes++;
         const reached = routeOutput(smallest.input, parts);
         expect(reached!.expected).toBeGreaterThanOrEqual(output);
-        const less = smallest.input > 1n ? routeOutput(smallest.input - 1n, parts) : undefined;
-        expect(less === undefined || less.expected < output).toBe(true);
+        const smaller = smallest.input > 1n ? routeOutput(smallest.input - 1n, parts) : undefined;
+        expect(smaller === undefined || smaller.expected < output).toBe(true);
         expect(smallest.expected).toBe(output);
       },
     ),
     { numRuns: 1_000 },
   );
-  expect(found).toBeGreaterThan(300);
+  expect(foundRoutes).toBeGreaterThan(300);
 });
 
 test("the output never falls when the input grows", () => {
@@ -102,13 +102,13 @@ test("finds the smallest amount from any guess, and with two calls from a correc
       fc.integer({ min: -40, max: 300 }),
       (smallest, percentOff) => {
         const guess = smallest + (smallest * BigInt(percentOff)) / 100n;
-        let asked = 0;
+        let calls = 0;
         const reaches = (amount: bigint): boolean => {
-          asked++;
+          calls++;
           return amount >= smallest;
         };
         expect(minAmount(guess, reaches)).toBe(smallest);
-        if (guess === smallest) expect(asked).toBeLessThanOrEqual(2);
+        if (guess === smallest) expect(calls).toBeLessThanOrEqual(2);
       },
     ),
   );

@@ -1,7 +1,7 @@
 import type { PricedTrade } from "./price-trade.ts";
-import { forward } from "./output-for-input.ts";
+import { priceInput } from "./output-for-input.ts";
 import type { PricingFacts } from "./output-for-input.ts";
-import { inputFor } from "./input-for-output.ts";
+import { inputForOutput } from "./input-for-output.ts";
 import { minAmount } from "./search-min-amount.ts";
 
 /** A swap of one currency for another, in base units. */
@@ -46,7 +46,7 @@ export interface RouteTrade<T extends SwapAmounts> {
 }
 
 /**
- * What an input buys through all parts: `destination(forward(origin(input)))`. Never falls when the input
+ * What an input buys through all parts: `destination(priceInput(origin(input)))`. Never falls when the input
  * grows. Undefined: nothing, or not possible at this size.
  */
 export function routeOutput<T extends SwapAmounts>(
@@ -55,7 +55,7 @@ export function routeOutput<T extends SwapAmounts>(
 ): RouteTrade<T> | undefined {
   const originSwap = origin?.exactIn(input);
   if (origin !== undefined && originSwap === undefined) return undefined;
-  const priced = forward(originSwap?.amountOut ?? input, facts);
+  const priced = priceInput(originSwap?.amountOut ?? input, facts);
   if (priced.output === 0n) return undefined;
   const paid = { ...priced, expected: priced.output };
   if (destination === undefined)
@@ -77,10 +77,10 @@ export function routeInput<T extends SwapAmounts>(
   const fillSwap = destination && minInputSwap(destination, output);
   if (destination !== undefined && fillSwap === undefined) return undefined;
   const paid = fillSwap?.amountIn ?? output;
-  const deposit = inputFor(paid, facts);
+  const deposit = inputForOutput(paid, facts);
   const originSwap = origin && minInputSwap(origin, deposit);
   if (origin !== undefined && originSwap === undefined) return undefined;
-  const priced = forward(originSwap?.amountOut ?? deposit, facts);
+  const priced = priceInput(originSwap?.amountOut ?? deposit, facts);
   return {
     input: originSwap?.amountIn ?? deposit,
     origin: originSwap,
@@ -98,12 +98,12 @@ export function routeInput<T extends SwapAmounts>(
 export function minInputSwap<T extends SwapAmounts>(quoter: SwapQuoter<T>, amountOut: bigint): T | undefined {
   const guess = quoter.exactOut(amountOut);
   if (guess === undefined || quoter.isInverse === true) return guess;
-  let found: T | undefined;
+  let best: T | undefined;
   const smallest = minAmount(guess.amountIn, (amountIn) => {
     const answer = quoter.exactIn(amountIn);
     const reached = answer !== undefined && answer.amountOut >= amountOut;
-    if (reached && (found === undefined || amountIn < found.amountIn)) found = answer;
+    if (reached && (best === undefined || amountIn < best.amountIn)) best = answer;
     return reached;
   });
-  return smallest === undefined ? undefined : found;
+  return smallest === undefined ? undefined : best;
 }

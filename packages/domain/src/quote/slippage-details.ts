@@ -20,7 +20,7 @@ export interface SlippageDetails {
 /** The slippage of one side: the possible shortfall of a total, base units. */
 export interface Shortfall {
   readonly missing: bigint;
-  readonly of: bigint;
+  readonly total: bigint;
   readonly unit: PricedUnit;
 }
 
@@ -39,11 +39,11 @@ export function slippageDetails(
   };
 }
 
-function sideOf({ missing, of, unit }: Shortfall): SlippageSide {
+function sideOf({ missing, total, unit }: Shortfall): SlippageSide {
   if (missing === 0n) return NONE;
   return {
     usd: formatUsd(amountToUsdDown(missing, unit)),
     value: missing.toString(),
-    percent: formatPercent(missing, of),
+    percent: formatPercent(missing, total),
   };
 }

@@ -77,7 +77,7 @@ test("a native deposit is one transaction that carries the value", () => {
 test("approves exactly the amount, without a check, before a token deposit with one", () => {
   const steps = depositSteps({ ...facts, allowance: 1_499_999n });
   expect(steps.map((step) => step.id)).toEqual(["approve", "deposit"]);
-  const [approval, paid] = steps.map((step) => step.items[0]!);
+  const [approval, depositItem] = steps.map((step) => step.items[0]!);
   expect(approval!.data).toMatchObject({
     from: user,
     to: token,
@@ -86,9 +86,9 @@ test("approves exactly the amount, without a check, before a token deposit with 
     gas: "92000",
   });
   expect(approval).not.toHaveProperty("check");
-  expect(paid!.data).toMatchObject({ from: user, to: depository, data: deposit, value: "0" });
-  expect(paid!.data).not.toHaveProperty("gas");
-  expect(paid!.check).toEqual(check);
+  expect(depositItem!.data).toMatchObject({ from: user, to: depository, data: deposit, value: "0" });
+  expect(depositItem!.data).not.toHaveProperty("gas");
+  expect(depositItem!.check).toEqual(check);
 });
 
 test("a sufficient allowance needs no approval, and the deposit's gas is known", () => {
@@ -202,8 +202,8 @@ test("approves a token only for the proxy in a transaction through the router", 
 
 test("a transaction through the router with native tokens carries the value and needs no approval", () => {
   const native = { ...routed, id: "deposit", currency: NATIVE_CURRENCY } as const;
-  const [deposited, ...more] = routedSteps(native);
-  expect(more).toEqual([]);
+  const [deposited, ...otherSteps] = routedSteps(native);
+  expect(otherSteps).toEqual([]);
   expect(deposited).toMatchObject({ id: "deposit", description: "Swap 1.5 USDC for WETH" });
   expect(deposited!.items[0]!.data).toMatchObject({ value: "1500000", gas: "400000" });
   expect(routedGas(native)).toBe(200_000n);

@@ -111,7 +111,7 @@ export interface TransactionItem {
   readonly check?: StepCheck;
 }
 
-interface StepWords {
+interface StepText {
   readonly action: string;
   readonly description: string;
   readonly requestId: RequestId;
@@ -119,14 +119,14 @@ interface StepWords {
 }
 
 /** Transactions for the user's wallet, in API format. */
-export interface TransactionStep extends StepWords {
+export interface TransactionStep extends StepText {
   readonly id: "approve" | "deposit" | "swap" | "send";
   readonly kind: "transaction";
   readonly items: TransactionItem[];
 }
 
 /** Data that the user signs and posts; the service submits the transaction. */
-export interface SignatureStep extends StepWords {
+export interface SignatureStep extends StepText {
   /** `authorize1` across chains, `authorize2` on one chain. */
   readonly id: "authorize1" | "authorize2";
   readonly kind: "signature";
@@ -177,7 +177,9 @@ export function depositSteps(facts: DepositFacts): TransactionStep[] {
       deposit(facts, currency, transferWithIdCalldata(depository, amount, orderId), 0n, gas.transferErc20),
     ];
   const data = depositErc20Calldata(user, currency, amount, orderId);
-  const approvals = approvalsOf(facts).map((approved) => approve(facts, depository, approved));
+  const approvals = approvalsOf(facts).map((requiredApproval) =>
+    approve(facts, depository, requiredApproval),
+  );
   // Omit the deposit's gas after an approval: no wallet or node can estimate it before the approval is mined.
   return [
     ...approvals,
@@ -190,8 +192,8 @@ export function depositSteps(facts: DepositFacts): TransactionStep[] {
  * transaction.
  */
 export function routedSteps(facts: RoutedFacts): TransactionStep[] {
-  const native = facts.currency === NATIVE_CURRENCY;
-  const approvals = native
+  const isNative = facts.currency === NATIVE_CURRENCY;
+  const approvals = isNative
     ? []
     : approvalsOf(facts).map((approved) => approve(facts, facts.approvalProxy, approved));
   const gas = approvals.length === 0 ? facts.gasUnits : undefined;
@@ -207,7 +209,7 @@ export function routedSteps(facts: RoutedFacts): TransactionStep[] {
       items: [
         {
           status: "incomplete",
-          data: transactionOf(facts, facts.to, facts.data, native ? facts.amount : 0n, gas),
+          data: transactionOf(facts, facts.to, facts.data, isNative ? facts.amount : 0n, gas),
           check: checkOf(facts.requestId),
         },
       ],
@@ -222,13 +224,13 @@ export function routedSteps(facts: RoutedFacts): TransactionStep[] {
  */
 export function sendSteps(facts: SendFacts): TransactionStep[] {
   const { recipient, currency, amount, requestId, toContract, router } = facts;
-  const native = currency === NATIVE_CURRENCY;
-  const [to, data] = !native
+  const isNative = currency === NATIVE_CURRENCY;
+  const [to, data] = !isNative
     ? [currency, transferWithIdCalldata(recipient, amount, requestId)]
     : toContract
       ? [router, nativeTransferWithIdCalldata(recipient, amount, requestId)]
       : [recipient, requestId];
-  const transaction = transactionOf(facts, to, data, native ? amount : 0n, sendGas(facts));
+  const transaction = transactionOf(facts, to, data, isNative ? amount : 0n, sendGas(facts));
   return [
     {
       id: "send",
@@ -330,11 +332,11 @@ function deposit(
 }
 
 function approve(facts: StepPayment, spender: Address, amount: bigint): TransactionStep {
-  const reset = amount === 0n;
+  const isReset = amount === 0n;
   return {
     id: "approve",
     action: "Confirm transaction in your wallet",
-    description: reset
+    description: isReset
       ? `Reset the allowance of ${facts.symbol} before the new approval`
       : amount === UNBOUNDED
         ? `Approve ${facts.symbol} once, so that payments need only a signature`

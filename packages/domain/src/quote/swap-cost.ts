@@ -17,11 +17,12 @@ export function swapImpactBps(
   from: PricedUnit,
   to: PricedUnit,
 ): bigint {
-  const bySpot = spotOut === 0n ? 0n : ((spotOut - amountOut) * BPS) / spotOut;
-  const wasWorth = amountToUsdDown(amountIn, from);
-  const isWorth = amountToUsdDown(amountOut, to);
-  const byPrice = wasWorth === 0n || isWorth === 0n ? bySpot : ((wasWorth - isWorth) * BPS) / wasWorth;
-  return byPrice > bySpot ? byPrice : bySpot;
+  const spotLossBps = spotOut === 0n ? 0n : ((spotOut - amountOut) * BPS) / spotOut;
+  const inputUsd = amountToUsdDown(amountIn, from);
+  const outputUsd = amountToUsdDown(amountOut, to);
+  const priceLossBps =
+    inputUsd === 0n || outputUsd === 0n ? spotLossBps : ((inputUsd - outputUsd) * BPS) / inputUsd;
+  return priceLossBps > spotLossBps ? priceLossBps : spotLossBps;
 }
 
 /**

@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { pairOutput } from "../liquidity/constant-product-pair.ts";
 import { bpsOfUp } from "../money/bps.ts";
 import { pow10 } from "../money/pow10.ts";
-import { forward } from "./output-for-input.ts";
+import { priceInput } from "./output-for-input.ts";
 import type { PricingFacts } from "./output-for-input.ts";
-import { inputFor } from "./input-for-output.ts";
+import { inputForOutput } from "./input-for-output.ts";
 import { splitSlippage, swapGuarantee } from "./swap-guarantee.ts";
 
 const facts: PricingFacts = {
@@ -36,7 +36,7 @@ const bps = fc.integer({ min: 0, max: 3_000 });
 test("at unchanged prices, every deposit of at least the minimum yields the guaranteed output despite the fill's slippage", () => {
   fc.assert(
     fc.property(deposit, bps, bps, fc.bigInt(0n, 1000n), (whole, origin, destination, part) => {
-      const paid = forward(whole, facts).output;
+      const paid = priceInput(whole, facts).output;
       if (paid === 0n) return;
       const expected = paid;
       const slippage = { origin, destination };
@@ -47,8 +47,8 @@ test("at unchanged prices, every deposit of at least the minimum yields the guar
       expect(guarantee.minimumAmount).toBe(bpsOfUp(expected, 10_000 - origin - destination));
       expect(guarantee.minDeposit <= whole && guarantee.minDeposit > 0n).toBe(true);
       const between = guarantee.minDeposit + ((whole - guarantee.minDeposit) * part) / 1000n;
-      const kept = (forward(between, facts).output * BigInt(10_000 - destination)) / 10_000n;
-      expect(kept + 1n >= guarantee.minimumAmount).toBe(true);
+      const afterSlippage = (priceInput(between, facts).output * BigInt(10_000 - destination)) / 10_000n;
+      expect(afterSlippage + 1n >= guarantee.minimumAmount).toBe(true);
     }),
   );
 });
@@ -57,7 +57,7 @@ test("the minimum deposit also buys enough through a swap in the fill", () => {
   const pool = { reserve0: 10n ** 22n, reserve1: 10n ** 25n, feeBps: 30n };
   fc.assert(
     fc.property(deposit, bps, bps, (whole, origin, destination) => {
-      const paid = forward(whole, facts).output;
+      const paid = priceInput(whole, facts).output;
       const expected = pairOutput(pool, true, paid);
       if (expected === 0n) return;
       const { minDeposit, neededOutput } = swapGuarantee(
@@ -71,7 +71,7 @@ test("the minimum deposit also buys enough through a swap in the fill", () => {
         },
         facts,
       );
-      expect(pairOutput(pool, true, forward(minDeposit, facts).output) + 1n >= neededOutput).toBe(true);
+      expect(pairOutput(pool, true, priceInput(minDeposit, facts).output) + 1n >= neededOutput).toBe(true);
     }),
   );
 });
@@ -82,7 +82,7 @@ test("without slippage the minimum is the expected amount, and the deposit must 
     slippage: { origin: 0, destination: 0 },
     honorBps: 100,
   } as const;
-  const paid = forward(5_000_000n, facts).output;
+  const paid = priceInput(5_000_000n, facts).output;
   expect(swapGuarantee({ ...exact, expected: paid, deposit: 5_000_000n, paid }, facts)).toEqual({
     minimumAmount: paid,
     neededOutput: paid,
@@ -92,13 +92,13 @@ test("without slippage the minimum is the expected amount, and the deposit must 
 
 test("an exact output is guaranteed in full, from the smallest deposit that the solver still accepts", () => {
   const expected = 10n ** 16n;
-  const needed = inputFor(expected, facts);
+  const exactDeposit = inputForOutput(expected, facts);
   const guarantee = (origin: number, honorBps: number) =>
     swapGuarantee(
       {
         tradeType: "EXACT_OUTPUT",
         expected,
-        deposit: needed,
+        deposit: exactDeposit,
         paid: expected,
         slippage: { origin, destination: 0 },
         honorBps,
@@ -107,16 +107,17 @@ test("an exact output is guaranteed in full, from the smallest deposit that the 
     );
   const { minimumAmount, minDeposit } = guarantee(1_000, 15);
   expect(minimumAmount).toBe(expected);
-  const accepts = (amount: bigint) => forward(amount, facts).output * 10_000n >= expected * (10_000n - 15n);
+  const accepts = (amount: bigint) =>
+    priceInput(amount, facts).output * 10_000n >= expected * (10_000n - 15n);
   expect(accepts(minDeposit)).toBe(true);
   expect(accepts(minDeposit - 1n)).toBe(false);
   // The client's slippage on the origin bounds it as well.
-  expect(guarantee(0, 15).minDeposit).toBe(needed);
-  expect(guarantee(5, 100).minDeposit).toBe(bpsOfUp(needed, 9_995));
+  expect(guarantee(0, 15).minDeposit).toBe(exactDeposit);
+  expect(guarantee(5, 100).minDeposit).toBe(bpsOfUp(exactDeposit, 9_995));
 });
 
 test("with unlimited slippage there is no minimum, but a zero deposit buys nothing", () => {
-  const paid = forward(5_000_000n, facts).output;
+  const paid = priceInput(5_000_000n, facts).output;
   const { minimumAmount, minDeposit } = swapGuarantee(
     {
       tradeType: "EXACT_INPUT",
@@ -129,5 +130,5 @@ test("with unlimited slippage there is no minimum, but a zero deposit buys nothi
     facts,
   );
   expect(minimumAmount).toBe(0n);
-  expect(forward(minDeposit, facts).output).toBeGreaterThan(0n);
+  expect(priceInput(minDeposit, facts).output).toBeGreaterThan(0n);
 });

@@ -2,7 +2,7 @@ import { BPS, bpsOfUp } from "../money/bps.ts";
 import { divUp } from "../money/mul-div.ts";
 import type { TradeType } from "../request/terms.ts";
 import type { PricingFacts } from "./output-for-input.ts";
-import { inputFor } from "./input-for-output.ts";
+import { inputForOutput } from "./input-for-output.ts";
 import { minimumOutput } from "./minimum-output.ts";
 
 /** Slippage of a route in bps: `origin` up to the deposit, `destination` from there to the recipient. */
@@ -14,19 +14,19 @@ export interface SlippageBps {
 /**
  * Divides the client's slippage between the two sides in proportion to their automatic slippage, rounded
  * toward the destination. Without a swap before the deposit the origin gets none.
- * @param askedBps undefined: the automatic slippage, at most 100 % in total
+ * @param clientBps undefined: the automatic slippage, at most 100 % in total
  */
-export function splitSlippage(askedBps: number | undefined, automatic: SlippageBps): SlippageBps {
+export function splitSlippage(clientBps: number | undefined, automatic: SlippageBps): SlippageBps {
   const sum = automatic.origin + automatic.destination;
-  if (askedBps === undefined)
+  if (clientBps === undefined)
     return sum <= 10_000
       ? automatic
       : {
           origin: Math.min(automatic.origin, 10_000),
           destination: 10_000 - Math.min(automatic.origin, 10_000),
         };
-  const origin = sum === 0 ? 0 : Math.floor((askedBps * automatic.origin) / sum);
-  return { origin, destination: askedBps - origin };
+  const origin = sum === 0 ? 0 : Math.floor((clientBps * automatic.origin) / sum);
+  return { origin, destination: clientBps - origin };
 }
 
 /** The facts that a guarantee depends on. */
@@ -66,12 +66,12 @@ export function swapGuarantee(
 ): SwapGuarantee {
   const isExact = tradeType === "EXACT_OUTPUT";
   const minimumAmount = minimumOutput(tradeType, expected, slippage.origin + slippage.destination);
-  const wanted = isExact
+  const requiredOutput = isExact
     ? bpsOfUp(expected, Number(BPS) - honorBps)
     : slippage.destination >= 10_000
       ? 1n
       : divUp(minimumAmount * BPS, BPS - BigInt(slippage.destination));
-  const neededOutput = wanted < 1n ? 1n : wanted < expected ? wanted : expected;
+  const neededOutput = requiredOutput < 1n ? 1n : requiredOutput < expected ? requiredOutput : expected;
   const accepted = minDepositFor(neededOutput, { expected, deposit, paid }, facts);
   const allowed = isExact ? bpsOfUp(deposit, Number(BPS) - slippage.origin) : 0n;
   return { minimumAmount, neededOutput, minDeposit: accepted > allowed ? accepted : allowed };
@@ -86,6 +86,6 @@ export function minDepositFor(
   facts: PricingFacts,
 ): bigint {
   if (output >= expected) return deposit;
-  const smallest = inputFor(divUp(paid * output, expected), facts);
+  const smallest = inputForOutput(divUp(paid * output, expected), facts);
   return smallest < deposit ? smallest : deposit;
 }

@@ -60,7 +60,7 @@ export function minDeposit({ origin }: Pick<RequestTerms, "origin">): bigint {
  * Values a deposit at the prices of the quote, USD with 18 decimals. Undefined for another currency and for
  * more than the agreed amount: such deposits are refunded, and the quote does not limit their value.
  */
-export function agreedUsd(
+export function depositUsdAtQuote(
   { origin, inputUsd }: Pick<RequestTerms, "origin" | "inputUsd">,
   deposit: Pick<JudgedDeposit, "chainId" | "currency" | "amount">,
 ): bigint | undefined {

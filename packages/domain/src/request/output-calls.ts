@@ -13,11 +13,11 @@ export interface OutputCalls {
   /** What the calls leave for the recipient, base units of the output; the order's first payment. */
   readonly left: { readonly expected: bigint; readonly minimum: bigint };
   /** EIP-7702 authorizations sent with the fill. Absent: none. */
-  readonly authorizationList?: readonly SignedConsent[];
+  readonly authorizationList?: readonly SignedAuthorization[];
 }
 
 /** One account's signed authorization to run the code of `address` as its own (EIP-7702). */
-export interface SignedConsent {
+export interface SignedAuthorization {
   readonly chainId: number;
   readonly address: Address;
   readonly nonce: number;
@@ -35,11 +35,11 @@ export function valueOfCalls(calls: readonly Pick<OrderCall, "value">[]): bigint
  * The minimum that the calls must leave for the recipient: their costs may depend on prices, and may exceed
  * those of the dry run by the slippage.
  * @param received what the calls received in the dry run, base units
- * @param left what the calls left in the dry run, base units
+ * @param remainder what the calls left in the dry run, base units
  * @param slippageBps 0 to 10000
  */
-export function minLeft(received: bigint, left: bigint, slippageBps: number): bigint {
-  const spent = received > left ? received - left : 0n;
+export function minRemainder(received: bigint, remainder: bigint, slippageBps: number): bigint {
+  const spent = received > remainder ? received - remainder : 0n;
   const allowed = (spent * BigInt(slippageBps) + 9_999n) / 10_000n;
-  return left > allowed ? left - allowed : 0n;
+  return remainder > allowed ? remainder - allowed : 0n;
 }

@@ -34,9 +34,9 @@ test.each([
   ["refunded", "refund", "refunded", "none"],
   ["failed", "failure", "depository", "contact_operator"],
   ["expired", "failure", "user", "quote_again"],
-] as const)("a request that is %s shows %s, the money at %s, next %s", (name, status, at, next) => {
+] as const)("a request that is %s shows %s, the money at %s, next %s", (name, status, place, next) => {
   const state = { name, kind: "bridge", final: false, depositId: "1" } as const;
-  expect([publicStatus(state), fundsAt(state), nextAction(state)]).toEqual([status, at, next]);
+  expect([publicStatus(state), fundsAt(state), nextAction(state)]).toEqual([status, place, next]);
 });
 
 test.each([
@@ -55,7 +55,7 @@ test.each([
 );
 
 test("funds at a deposit address do not affect a request that has its deposit or has ended", () => {
-  for (const { name, kind, final, depositId, status, at, next, pollMs } of views)
+  for (const { name, kind, final, depositId, status, at: place, next, pollMs } of views)
     if (name !== "quoted" && name !== "accepted" && name !== "depositing" && name !== "expired")
       for (const atAddress of ["seen", "held"] as const) {
         const state = { name, kind, final, depositId };
@@ -64,7 +64,7 @@ test("funds at a deposit address do not affect a request that has its deposit or
           fundsAt(state, atAddress),
           nextAction(state, atAddress),
           pollAfterMs(state, atAddress),
-        ]).toEqual([status, at, next, pollMs]);
+        ]).toEqual([status, place, next, pollMs]);
       }
 });
 
@@ -76,8 +76,8 @@ test.each(["fillable", "filling", "submitted"] as const)(
 );
 
 test("a call holds no money, so a failed call has nothing to refund", () => {
-  for (const { kind, at, next } of views)
-    if (kind === "call") expect([at, next === "contact_operator"]).toEqual(["user", false]);
+  for (const { kind, at: place, next } of views)
+    if (kind === "call") expect([place, next === "contact_operator"]).toEqual(["user", false]);
 });
 
 test("a user who pays the recipient directly is asked for a payment, not for a deposit", () => {

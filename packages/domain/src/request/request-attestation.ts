@@ -69,10 +69,10 @@ export function requestAttestationHashV2(facts: Omit<RequestAttestationFacts, "o
 
 function hashOfWords(words: readonly Hex[]): Hex32 {
   const encoded = new Uint8Array(words.length * 32);
-  for (const [at, word] of words.entries()) {
+  for (const [index, word] of words.entries()) {
     const length = (word.length - 2) / 2;
-    if (length > 32) writeHex(toHex(keccak(bytesOf(word))), encoded, at * 32);
-    else writeHex(word, encoded, at * 32 + (32 - length));
+    if (length > 32) writeHex(toHex(keccak(bytesOf(word))), encoded, index * 32);
+    else writeHex(word, encoded, index * 32 + (32 - length));
   }
   return toHex(keccak(encoded));
 }

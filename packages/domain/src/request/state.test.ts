@@ -46,8 +46,8 @@ const anEvent: fc.Arbitrary<RequestEvent> = fc.oneof(
   fc.record({
     kind: fc.constant("fillDead" as const),
     reason,
-    depositGone: fc.boolean(),
-    again: fc.boolean(),
+    isDepositOrphaned: fc.boolean(),
+    shouldReplan: fc.boolean(),
   }),
   fc.record({ kind: fc.constant("fillImpossible" as const), reason }),
   fc.record({
@@ -121,8 +121,8 @@ const everyEvent: readonly RequestEvent[] = [
   { kind: "fillMined" },
   { kind: "fillUnmined" },
   { kind: "fillFinal" },
-  { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false },
-  { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false, again: true },
+  { kind: "fillDead", reason: "TRANSACTION_REVERTED", isDepositOrphaned: false },
+  { kind: "fillDead", reason: "TRANSACTION_REVERTED", isDepositOrphaned: false, shouldReplan: true },
   { kind: "fillImpossible", reason: "SLIPPAGE" },
   { kind: "executionAccepted" },
   { kind: "executionMined" },
@@ -142,7 +142,7 @@ const everyEvent: readonly RequestEvent[] = [
  * Random events of one request of either kind, starting from its quote: mostly those that its state expects,
  * sometimes any.
  */
-const aLife = fc.record({
+const someEvents = fc.record({
   kind: fc.constantFrom(
     "bridge" as const,
     "bridge" as const,
@@ -155,7 +155,7 @@ const aLife = fc.record({
     maxLength: 30,
   }),
 });
-type Life = typeof aLife extends fc.Arbitrary<infer T> ? T : never;
+type EventSequence = typeof someEvents extends fc.Arbitrary<infer T> ? T : never;
 
 interface Step {
   readonly before: RequestState;
@@ -169,12 +169,12 @@ function stateAfter(state: RequestState, event: RequestEvent): RequestState {
   return decision.kind === "applied" ? decision.next : decision.state;
 }
 
-function live({ kind, turns }: Life): Step[] {
+function replay({ kind, turns }: EventSequence): Step[] {
   let state = quotedState(kind);
   return turns.map(({ pick, stray }) => {
     const before = state;
-    const awaited = everyEvent.filter((one) => decide(before, one).kind === "applied");
-    const event = stray ?? awaited[pick % awaited.length] ?? everyEvent[0];
+    const applicable = everyEvent.filter((candidate) => decide(before, candidate).kind === "applied");
+    const event = stray ?? applicable[pick % applicable.length] ?? everyEvent[0];
     if (event === undefined) throw new Error("the event is missing");
     const decision = decide(before, event);
     state = stateAfter(before, event);
@@ -218,16 +218,16 @@ test("every event is handled in every state, and one that is not applied changes
 
 test("requests a fill only when a request becomes fillable: at most once per accepted deposit and dead fill", () => {
   fc.assert(
-    fc.property(aLife, (life) => {
+    fc.property(someEvents, (sequence) => {
       let owed = 0;
-      for (const { before, event, after, effects } of live(life)) {
+      for (const { before, event, after, effects } of replay(sequence)) {
         const fills = effects.filter((effect) => effect.kind === "fill").length;
         expect(fills).toBe(before.name !== "fillable" && after.name === "fillable" ? 1 : 0);
         owed += fills;
         // No fill is owed when its deposit was orphaned, when the previous fill is known to be dead, or when
         // a fill without a deposit was given up.
-        const isTakenBack = ["depositRemoved", "fillDead", "fillImpossible"].includes(event.kind);
-        if (isTakenBack && before.name !== "quoted" && after.name === "quoted") owed = 0;
+        const isUndone = ["depositRemoved", "fillDead", "fillImpossible"].includes(event.kind);
+        if (isUndone && before.name !== "quoted" && after.name === "quoted") owed = 0;
         if (after.name === "refunding") owed = 0;
         if (event.kind === "fillDead" && after.name === "fillable") owed = fills;
         // Its deposit is unconfirmed again; the job finds nothing to fill until it has them.
@@ -278,7 +278,9 @@ function outcomeOf({ name, final, failReason, refundFailReason }: RequestState):
 test("rejects events that would undo a final outcome, or end a paid request differently", () => {
   const filled = { ...quotedState("bridge"), name: "filled", depositId: "1" } as const;
   const refunded = { ...filled, name: "refunded", final: true } as const;
-  expect(decide(filled, { kind: "fillDead", reason: "UNKNOWN", depositGone: false }).kind).toBe("rejected");
+  expect(decide(filled, { kind: "fillDead", reason: "UNKNOWN", isDepositOrphaned: false }).kind).toBe(
+    "rejected",
+  );
   expect(decide({ ...filled, final: true }, { kind: "fillUnmined" }).kind).toBe("rejected");
   expect(decide(refunded, { kind: "refundUnmined", depositId: "1" }).kind).toBe("rejected");
   const sent = { ...quotedState("send"), name: "filled", final: true } as const;
@@ -287,8 +289,8 @@ test("rejects events that would undo a final outcome, or end a paid request diff
 
 test("a duplicate event changes the state only once and requests no second fill", () => {
   fc.assert(
-    fc.property(aLife, anEvent, (life, event) => {
-      const state = live(life).at(-1)?.after ?? quotedState(life.kind);
+    fc.property(someEvents, anEvent, (sequence, event) => {
+      const state = replay(sequence).at(-1)?.after ?? quotedState(sequence.kind);
       const once = stateAfter(state, event);
       const second = decide(once, event);
       expect(second.kind === "applied" ? second.next : second.state).toEqual(once);
@@ -308,7 +310,7 @@ test("duplicates of past events are already done", () => {
     confirmed: false,
     late: false,
   } as const;
-  const course: RequestEvent[] = [
+  const events: RequestEvent[] = [
     seen,
     { kind: "depositConfirmed", depositId: "1" },
     { kind: "fillPlanned" },
@@ -318,7 +320,7 @@ test("duplicates of past events are already done", () => {
   ];
   let state = quotedState("bridge");
   const past: RequestEvent[] = [];
-  for (const event of course) {
+  for (const event of events) {
     expect(decide(state, event).kind, event.kind).toBe("applied");
     state = stateAfter(state, event);
     past.push(event);
@@ -330,9 +332,9 @@ test("duplicates of past events are already done", () => {
 
 test("after a deposit was seen, no failure is visible before a refund", () => {
   fc.assert(
-    fc.property(aLife, (life) => {
+    fc.property(someEvents, (sequence) => {
       let visible: string[] = [];
-      for (const { before, after } of live(life)) {
+      for (const { before, after } of replay(sequence)) {
         // An expired request never had money: only a later deposit reopens it.
         if (before.name === "expired" && after.name !== "expired") visible = [];
         // A reorg dropped the deposit that could not be refunded: there is no money either.
@@ -367,10 +369,10 @@ test("a third party's mismatching deposit never changes the request", () => {
     late: fc.boolean(),
   });
   fc.assert(
-    fc.property(aLife, strangers, (life, event) => {
-      const state = live(life).at(-1)?.after ?? quotedState(life.kind);
+    fc.property(someEvents, strangers, (sequence, event) => {
+      const state = replay(sequence).at(-1)?.after ?? quotedState(sequence.kind);
       const decision = decide(state, event);
-      if (decision.kind !== "applied") throw new Error("it is money, and it is answered");
+      if (decision.kind !== "applied") throw new Error("the deposit must be refunded");
       expect(decision.next).toEqual(state);
       expect(decision.effects).toHaveLength(1);
       expect(decision.effects[0]).toMatchObject({ kind: "refundDeposit", depositId: "666" });
@@ -381,9 +383,9 @@ test("a third party's mismatching deposit never changes the request", () => {
 
 test("every deposit is accepted or refunded, in every state", () => {
   fc.assert(
-    fc.property(aLife, anEvent, (life, event) => {
+    fc.property(someEvents, anEvent, (sequence, event) => {
       if (event.kind !== "depositSeen") return;
-      const state = live(life).at(-1)?.after ?? quotedState(life.kind);
+      const state = replay(sequence).at(-1)?.after ?? quotedState(sequence.kind);
       if (state.depositId === event.depositId) return;
       const decision = decide(state, event);
       const effects = decision.kind === "applied" ? decision.effects : [];
@@ -404,7 +406,7 @@ test.each(["send", "swap"] as const)(
     expect(state).toMatchObject({ name: "quoted", final: false });
     state = stateAfter(stateAfter(state, { kind: "sendMined" }), { kind: "sendFinal" });
     expect(state).toMatchObject({ name: "filled", final: true });
-    expect(decide(state, { kind: "fillDead", reason: "UNKNOWN", depositGone: false }).kind).not.toBe(
+    expect(decide(state, { kind: "fillDead", reason: "UNKNOWN", isDepositOrphaned: false }).kind).not.toBe(
       "applied",
     );
   },
@@ -412,14 +414,19 @@ test.each(["send", "swap"] as const)(
 
 test("plans a fill again after prices moved while its deposit exists, and otherwise gives up", () => {
   const submitted = { ...quotedState("bridge"), name: "submitted", depositId: "1" } as const;
-  const dead = { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false, again: true } as const;
+  const dead = {
+    kind: "fillDead",
+    reason: "TRANSACTION_REVERTED",
+    isDepositOrphaned: false,
+    shouldReplan: true,
+  } as const;
   expect(decide(submitted, dead)).toMatchObject({
     next: { name: "fillable", depositId: "1", failReason: undefined },
     effects: [{ kind: "fill" }],
   });
-  expect(stateAfter(submitted, { ...dead, depositGone: true })).toMatchObject({ name: "quoted" });
+  expect(stateAfter(submitted, { ...dead, isDepositOrphaned: true })).toMatchObject({ name: "quoted" });
   expect(stateAfter({ ...submitted, front: "held" }, dead)).toMatchObject({ name: "refunding" });
-  expect(stateAfter(submitted, { ...dead, again: false })).toMatchObject({ name: "refunding" });
+  expect(stateAfter(submitted, { ...dead, shouldReplan: false })).toMatchObject({ name: "refunding" });
 });
 
 test("never executes, fast fills or fills a payment that the user makes, and refunds a deposit that names it", () => {
@@ -460,9 +467,9 @@ test("a fast fill starts immediately, and its hold is released when both deposit
   const fronted = after("bridge", { kind: "fastFillAccepted" });
   expect(fronted).toMatchObject({ name: "fillable", front: "held", depositId: undefined });
   expect(effectsOf(quotedState("bridge"), { kind: "fastFillAccepted" })).toEqual([{ kind: "fill" }]);
-  const course: RequestEvent[] = [{ kind: "fillPlanned" }, { kind: "fillBroadcast" }, { kind: "fillMined" }];
+  const events: RequestEvent[] = [{ kind: "fillPlanned" }, { kind: "fillBroadcast" }, { kind: "fillMined" }];
   let state = fronted;
-  for (const event of course) {
+  for (const event of events) {
     state = stateAfter(state, event);
     const seen = stateAfter(state, { ...matching, confirmed: false });
     expect(seen).toMatchObject({ name: state.name, front: "held", depositId: "1" });
@@ -482,14 +489,14 @@ test("a fast fill starts immediately, and its hold is released when both deposit
 });
 
 test("the service may still send a guaranteed deposit without affecting the fill, but not once it arrived", () => {
-  const course: RequestEvent[] = [
+  const events: RequestEvent[] = [
     { kind: "fastFillAccepted" },
     { kind: "fillPlanned" },
     { kind: "fillBroadcast" },
     { kind: "fillMined" },
   ];
   let state = quotedState("bridge");
-  for (const event of course) {
+  for (const event of events) {
     state = stateAfter(state, event);
     expect(decide(state, { kind: "executionAccepted" })).toEqual({
       kind: "applied",
@@ -522,9 +529,9 @@ test("an app pays once for a deposit that never arrives, when the fill is final,
   expect(decide(filled, { kind: "frontOverdue" }).kind).toBe("already");
   const final = stateAfter(filled, { kind: "fillFinal" });
   expect(effectsOf(final, { kind: "frontOverdue" })).toEqual([{ kind: "debitHold" }]);
-  const debited = stateAfter(final, { kind: "frontOverdue" });
-  expect(decide(debited, { kind: "frontOverdue" }).kind).toBe("already");
-  expect(effectsOf(debited, { ...matching, late: true })).toEqual([
+  const isDebited = stateAfter(final, { kind: "frontOverdue" });
+  expect(decide(isDebited, { kind: "frontOverdue" }).kind).toBe("already");
+  expect(effectsOf(isDebited, { ...matching, late: true })).toEqual([
     { kind: "acceptDeposit", depositId: "1" },
     { kind: "returnHold" },
   ]);
@@ -556,27 +563,27 @@ test("releases the hold on every path that ends without a payment", () => {
 
 test("holds are placed, released, reinstated, debited and returned in alternation, never twice in a row", () => {
   fc.assert(
-    fc.property(aLife, (life) => {
-      let held = false;
-      let debited = false;
-      for (const { before, after: next, effects } of live(life)) {
-        if (before.front === "none" && next.front === "held") held = true;
+    fc.property(someEvents, (sequence) => {
+      let isHeld = false;
+      let isDebited = false;
+      for (const { before, after: next, effects } of replay(sequence)) {
+        if (before.front === "none" && next.front === "held") isHeld = true;
         for (const { kind } of effects) {
           if (kind === "releaseHold" || kind === "debitHold") {
-            expect(held).toBe(true);
-            held = false;
-            debited = kind === "debitHold";
+            expect(isHeld).toBe(true);
+            isHeld = false;
+            isDebited = kind === "debitHold";
           }
           if (kind === "returnHold") {
-            expect(debited).toBe(true);
-            debited = false;
+            expect(isDebited).toBe(true);
+            isDebited = false;
           }
           if (kind === "reinstateHold") {
-            expect([held, debited]).toEqual([false, false]);
-            held = true;
+            expect([isHeld, isDebited]).toEqual([false, false]);
+            isHeld = true;
           }
         }
-        expect(held).toBe(next.front === "held" || (next.front === "covered" && !next.final));
+        expect(isHeld).toBe(next.front === "held" || (next.front === "covered" && !next.final));
       }
     }),
     { numRuns: 3_000 },
@@ -666,12 +673,12 @@ test("only a matching deposit replaces one that was orphaned under the fill", ()
       next: { ...state, depositId: "2" },
       effects: [{ kind: "acceptDeposit", depositId: "2" }],
     });
-    for (const other of [
+    for (const change of [
       { replaces: false },
       { beyondLead: true },
       { verdict: { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser: true } },
     ] as const)
-      expect(effectsOf(state, { ...replacing, ...other })).toMatchObject([{ kind: "refundDeposit" }]);
+      expect(effectsOf(state, { ...replacing, ...change })).toMatchObject([{ kind: "refundDeposit" }]);
   }
 });
 

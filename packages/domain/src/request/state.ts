@@ -85,9 +85,9 @@ export type RequestEvent =
       readonly kind: "fillDead";
       readonly reason: FailReason;
       /** The deposit was orphaned, so there is nothing to refund. */
-      readonly depositGone: boolean;
+      readonly isDepositOrphaned: boolean;
       /** Prices moved too far before the fill was mined: plan it again. */
-      readonly again?: boolean;
+      readonly shouldReplan?: boolean;
     }
   | { readonly kind: "fillImpossible"; readonly reason: FailReason }
   /** The service will send the origin transaction for the user. */
@@ -180,38 +180,38 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
       return onDepositSeen(state, event);
     case "depositConfirmed":
       if (state.depositId !== event.depositId) return already(state);
-      if (state.name === "deposited") return to(state, { name: "fillable" }, { kind: "fill" });
+      if (state.name === "deposited") return transitionTo(state, { name: "fillable" }, { kind: "fill" });
       return isFronted(state) ? cover(state) : already(state);
     case "depositUnconfirmed":
       return onDepositUnconfirmed(state, event.depositId);
     case "depositRemoved":
       return onDepositRemoved(state, event.depositId);
     case "fillPlanned":
-      if (state.name === "fillable") return to(state, { name: "filling" });
+      if (state.name === "fillable") return transitionTo(state, { name: "filling" });
       return already(state);
     case "fillBroadcast":
-      if (state.name === "filling") return to(state, { name: "submitted" });
+      if (state.name === "filling") return transitionTo(state, { name: "submitted" });
       return already(state);
     case "fillMined":
       if (state.name === "filling" || state.name === "submitted")
-        return to(state, { name: "filled", final: false });
+        return transitionTo(state, { name: "filled", final: false });
       return state.name === "filled" ? already(state) : rejected(state, event);
     case "fillUnmined":
       if (state.name === "filled" && state.kind === "bridge")
-        return state.final ? rejected(state, event) : to(state, { name: "submitted" });
+        return state.final ? rejected(state, event) : transitionTo(state, { name: "submitted" });
       return already(state);
     case "fillFinal":
       if (state.name === "filled" && !state.final) {
         const isCovered = state.front === "covered";
-        return to(state, { final: true }, ...(isCovered ? [{ kind: "releaseHold" } as const] : []));
+        return transitionTo(state, { final: true }, ...(isCovered ? [{ kind: "releaseHold" } as const] : []));
       }
       return state.name === "filled" ? already(state) : rejected(state, event);
     case "fillDead":
       if (state.name === "filling" || state.name === "submitted") {
-        if (event.depositGone) return waitAgain(state, { depositId: undefined, final: false });
+        if (event.isDepositOrphaned) return waitAgain(state, { depositId: undefined, final: false });
         const isBacked = state.front === "none" && state.depositId !== undefined;
-        return event.again === true && isBacked
-          ? to(state, { name: "fillable" }, { kind: "fill" })
+        return event.shouldReplan === true && isBacked
+          ? transitionTo(state, { name: "fillable" }, { kind: "fill" })
           : giveUp(state, event.reason);
       }
       // The recipient was paid: a refund as well would pay twice.
@@ -221,24 +221,24 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
       return already(state);
     case "executionAccepted":
       if (isWatchedOnly(state.kind)) return rejected(state, event);
-      if (state.name === "quoted") return to(state, { name: "accepted" });
+      if (state.name === "quoted") return transitionTo(state, { name: "accepted" });
       // The fill is already in progress: record the acceptance without changing the state.
-      return isFronted(state) && state.depositId === undefined ? to(state, {}) : already(state);
+      return isFronted(state) && state.depositId === undefined ? transitionTo(state, {}) : already(state);
     case "executionMined":
       if (state.name !== "accepted") return already(state);
-      return to(state, { name: state.kind === "call" ? "filled" : "depositing" });
+      return transitionTo(state, { name: state.kind === "call" ? "filled" : "depositing" });
     case "executionReverted":
       if (state.name !== "accepted") return already(state);
-      return to(state, { name: failedExecution(state), failReason: event.reason });
+      return transitionTo(state, { name: failedExecution(state), failReason: event.reason });
     case "executionUnmined":
       return onExecutionOrphaned(state, event);
     case "executionFinal":
       if (state.kind === "call" && (state.name === "filled" || state.name === "failed") && !state.final)
-        return to(state, { final: true });
+        return transitionTo(state, { final: true });
       return already(state);
     case "executionDead":
       if (state.name !== "accepted" && !isRevertedExecution(state)) return already(state);
-      return to(state, {
+      return transitionTo(state, {
         name: failedExecution(state),
         failReason: state.failReason ?? event.reason,
         final: state.kind === "call",
@@ -246,48 +246,48 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
     case "fastFillAccepted":
       if (state.kind !== "bridge" || state.front !== "none") return already(state);
       if (isBeforeDeposit(state) || state.name === "deposited")
-        return to(state, { name: "fillable", front: "held" }, { kind: "fill" });
+        return transitionTo(state, { name: "fillable", front: "held" }, { kind: "fill" });
       return already(state);
     case "frontOverdue":
       if (state.name === "filled" && state.final && state.front === "held" && state.depositId === undefined)
-        return to(state, { front: "debited" }, { kind: "debitHold" });
+        return transitionTo(state, { front: "debited" }, { kind: "debitHold" });
       return already(state);
     case "sendMined":
       if (!isWatchedOnly(state.kind)) return rejected(state, event);
       if (state.name === "quoted" || state.name === "expired")
-        return to(state, { name: "filled", failReason: undefined });
+        return transitionTo(state, { name: "filled", failReason: undefined });
       return already(state);
     case "sendUnmined":
       if (isWatchedOnly(state.kind) && state.name === "filled")
-        return state.final ? rejected(state, event) : to(state, { name: "quoted" });
+        return state.final ? rejected(state, event) : transitionTo(state, { name: "quoted" });
       return already(state);
     case "sendFinal":
       if (isWatchedOnly(state.kind) && state.name === "filled" && !state.final)
-        return to(state, { final: true });
+        return transitionTo(state, { final: true });
       return already(state);
     case "refundMined":
       if (state.name === "refunding" && state.depositId === event.depositId)
-        return to(state, { name: "refunded" });
+        return transitionTo(state, { name: "refunded" });
       return already(state);
     case "refundUnmined":
       if (state.name === "refunded" && state.depositId === event.depositId)
-        return state.final ? rejected(state, event) : to(state, { name: "refunding" });
+        return state.final ? rejected(state, event) : transitionTo(state, { name: "refunding" });
       return already(state);
     case "refundFinal":
       if (state.name === "refunded" && state.depositId === event.depositId && !state.final)
-        return to(state, { final: true });
+        return transitionTo(state, { final: true });
       return already(state);
     case "refundImpossible":
       if (state.name === "refunding" && state.depositId === event.depositId)
-        return to(state, { name: "failed", refundFailReason: event.reason, final: true });
+        return transitionTo(state, { name: "failed", refundFailReason: event.reason, final: true });
       return already(state);
     case "refundReleased":
       if (state.name === "failed" && state.depositId === event.depositId)
-        return to(state, { name: "refunding", refundFailReason: undefined, final: false });
+        return transitionTo(state, { name: "refunding", refundFailReason: undefined, final: false });
       return already(state);
     case "deadlinePassed":
       if (state.name === "quoted" || state.name === "depositing")
-        return to(state, { name: "expired", failReason: "TTL_EXPIRED" });
+        return transitionTo(state, { name: "expired", failReason: "TTL_EXPIRED" });
       return already(state);
     default:
       return unreachable(event);
@@ -298,7 +298,7 @@ function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind:
   const { depositId, verdict, beyondLead = false } = event;
   if (state.depositId === depositId) return already(state);
   if (state.kind !== "bridge")
-    return to(state, {}, { kind: "refundDeposit", depositId, reason: "ORPHANED_DEPOSIT_REFUND" });
+    return transitionTo(state, {}, { kind: "refundDeposit", depositId, reason: "ORPHANED_DEPOSIT_REFUND" });
 
   if (isFronted(state) && state.depositId === undefined && verdict.kind === "match" && !beyondLead) {
     const accepted = { ...state, depositId };
@@ -307,46 +307,47 @@ function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind:
     // Accept the guaranteed deposit however late it is: the recipient was already paid.
     return covered.kind === "applied"
       ? { ...covered, effects: [accept, ...covered.effects] }
-      : to(accepted, {}, accept);
+      : transitionTo(accepted, {}, accept);
   }
   if (isBeforeDeposit(state) || state.name === "expired") {
     if (verdict.kind === "mismatch") {
       const refund: Effect = { kind: "refundDeposit", depositId, reason: verdict.reason };
       // Anyone can name any order in a deposit: refund it, and the request keeps waiting.
-      if (!verdict.byUser) return to(state, {}, refund);
-      return to(state, { name: "refunding", depositId, failReason: verdict.reason }, refund);
+      if (!verdict.byUser) return transitionTo(state, {}, refund);
+      return transitionTo(state, { name: "refunding", depositId, failReason: verdict.reason }, refund);
     }
     // A failed transaction of the service does not affect a deposit that someone else made in time.
     if (event.late || (state.name === "expired" && !isRevertedExecution(state))) {
       const refund: Effect = { kind: "refundDeposit", depositId, reason: "TTL_EXPIRED" };
-      return to(state, { name: "refunding", depositId, failReason: "TTL_EXPIRED" }, refund);
+      return transitionTo(state, { name: "refunding", depositId, failReason: "TTL_EXPIRED" }, refund);
     }
     const accept: Effect = { kind: "acceptDeposit", depositId };
-    const paid = { depositId, failReason: undefined };
-    if (event.confirmed) return to(state, { ...paid, name: "fillable" }, accept, { kind: "fill" });
-    return to(state, { ...paid, name: "deposited" }, accept);
+    const depositChange = { depositId, failReason: undefined };
+    if (event.confirmed)
+      return transitionTo(state, { ...depositChange, name: "fillable" }, accept, { kind: "fill" });
+    return transitionTo(state, { ...depositChange, name: "deposited" }, accept);
   }
   // The recipient is or will be paid, so accept this deposit as the user's payment, however late.
   if (event.replaces === true && verdict.kind === "match" && !beyondLead && isFillUnderWay(state))
-    return to(state, { depositId }, { kind: "acceptDeposit", depositId });
+    return transitionTo(state, { depositId }, { kind: "acceptDeposit", depositId });
   // The request has its deposit, or has ended: refund any further deposit.
   const defaultReason: FailReason = beyondLead ? "TTL_EXPIRED" : "DOUBLE_SPEND";
   const reason: FailReason = verdict.kind === "mismatch" ? verdict.reason : defaultReason;
-  return to(state, {}, { kind: "refundDeposit", depositId, reason });
+  return transitionTo(state, {}, { kind: "refundDeposit", depositId, reason });
 }
 
 function onDepositRemoved(state: RequestState, depositId: DepositId): Decision {
   if (state.depositId !== depositId) return already(state);
   // The fill does not depend on the deposit: the app's guarantee applies again.
   if (isFronted(state)) {
-    if (state.front !== "covered") return to(state, { depositId: undefined });
+    if (state.front !== "covered") return transitionTo(state, { depositId: undefined });
     return uncover({ ...state, depositId: undefined });
   }
   // Nothing was sent for the deposit yet, so the request waits again as if it had never existed. (The watcher
   // does not raise this event for a deposit whose refund was already sent.)
   const { name } = state;
   if (name === "deposited" || name === "fillable" || name === "refunding" || name === "failed")
-    return to(state, {
+    return transitionTo(state, {
       name: "quoted",
       depositId: undefined,
       failReason: undefined,
@@ -362,7 +363,7 @@ function onDepositRemoved(state: RequestState, depositId: DepositId): Decision {
 function onDepositUnconfirmed(state: RequestState, depositId: DepositId): Decision {
   if (state.depositId !== depositId) return already(state);
   if (isFronted(state)) return state.front === "covered" ? uncover(state) : already(state);
-  return state.name === "fillable" ? to(state, { name: "deposited" }) : already(state);
+  return state.name === "fillable" ? transitionTo(state, { name: "deposited" }) : already(state);
 }
 
 function isFillUnderWay({ name }: Pick<RequestState, "name">): boolean {
@@ -403,13 +404,13 @@ export function isCoverDue(state: RequestState): boolean {
 function cover(state: RequestState): Decision {
   switch (state.front) {
     case "held":
-      return to(
+      return transitionTo(
         state,
         { front: "covered" },
         ...(isFillFinal(state) ? [{ kind: "releaseHold" } as const] : []),
       );
     case "debited":
-      return to(state, { front: "covered" }, { kind: "returnHold" });
+      return transitionTo(state, { front: "covered" }, { kind: "returnHold" });
     case "none":
     case "covered":
       return already(state);
@@ -420,7 +421,11 @@ function cover(state: RequestState): Decision {
 
 /** The deposit is orphaned or needs more confirmations again. */
 function uncover(state: RequestState): Decision {
-  return to(state, { front: "held" }, ...(isFillFinal(state) ? [{ kind: "reinstateHold" } as const] : []));
+  return transitionTo(
+    state,
+    { front: "held" },
+    ...(isFillFinal(state) ? [{ kind: "reinstateHold" } as const] : []),
+  );
 }
 
 /** This fill has paid nothing and never will: any deposit is refunded, and the guarantee ends. */
@@ -438,7 +443,7 @@ function giveUp(state: RequestState, reason: FailReason): Decision {
 /** Waits for a deposit again, as if nothing had happened. */
 function waitAgain(state: RequestState, change: Partial<RequestState>): Decision {
   const releases: Effect[] = isHoldActive(state) ? [{ kind: "releaseHold" }] : [];
-  return to(state, { ...change, name: "quoted", front: "none" }, ...releases);
+  return transitionTo(state, { ...change, name: "quoted", front: "none" }, ...releases);
 }
 
 /**
@@ -465,22 +470,22 @@ function onExecutionOrphaned(
   event: Extract<RequestEvent, { kind: "executionUnmined" }>,
 ): Decision {
   if (state.kind === "call" && state.name === "filled")
-    return state.final ? rejected(state, event) : to(state, { name: "accepted" });
+    return state.final ? rejected(state, event) : transitionTo(state, { name: "accepted" });
   if (state.name === "depositing" || isRevertedExecution(state))
-    return to(state, { name: "accepted", failReason: undefined });
+    return transitionTo(state, { name: "accepted", failReason: undefined });
   return already(state);
 }
 
 function startRefund(state: RequestState, reason: FailReason): Decision {
   if (state.depositId === undefined) return { kind: "rejected", state, reason: "no deposit to refund" };
-  return to(
+  return transitionTo(
     state,
     { name: "refunding", failReason: reason, final: false },
     { kind: "refundDeposit", depositId: state.depositId, reason },
   );
 }
 
-function to(state: RequestState, change: Partial<RequestState>, ...effects: Effect[]): Applied {
+function transitionTo(state: RequestState, change: Partial<RequestState>, ...effects: Effect[]): Applied {
   return { kind: "applied", next: { ...state, ...change }, effects };
 }
 

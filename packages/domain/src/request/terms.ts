@@ -1,5 +1,5 @@
 import type { Address, OrderId, RequestId } from "../ids/hex.ts";
-import type { AgreedAppFees } from "../quote/app-fees.ts";
+import type { QuotedAppFees } from "../quote/app-fees.ts";
 import type { FeeSponsorship } from "../quote/fee-sponsorship.ts";
 import type { PairClass } from "../quote/fee-policy.ts";
 import type { GasTopup } from "../quote/gas-topup.ts";
@@ -68,7 +68,7 @@ export interface RequestTerms {
   readonly explicitDeposit: boolean;
   readonly createdAtMs: number;
   /** App fees on the input, credited to the apps' balances once the fill is final. Absent: none. */
-  readonly appFees?: AgreedAppFees;
+  readonly appFees?: QuotedAppFees;
   /** Value of the app fees at the quote's prices, USD with 18 decimals. */
   readonly appFeesUsd?: bigint;
   /** What an app pays of the fees. Absent: nothing. */

@@ -24,7 +24,7 @@ export const EMPTY_REVERT: FailureRevert = {
  * Decodes revert data. Data that only starts like a known error counts as unknown: contracts may revert with
  * anything.
  */
-export function decodeRevert(data: Hex, known: KnownAbis): FailureRevert {
+export function decodeRevert(data: Hex, abis: KnownAbis): FailureRevert {
   if (data === "0x") return EMPTY_REVERT;
   if (data.length < 10) {
     return {
@@ -39,7 +39,7 @@ export function decodeRevert(data: Hex, known: KnownAbis): FailureRevert {
     const standard =
       selector === ERROR_STRING ? errorString(data) : selector === PANIC ? panic(data) : undefined;
     if (standard !== undefined) return standard;
-    for (const error of known.errorsOf(selector)) {
+    for (const error of abis.errorsOf(selector)) {
       const decoded = customError(error, selector, data);
       if (decoded !== undefined) return decoded;
     }
@@ -83,8 +83,8 @@ function customError(error: KnownError, selector: Hex, data: Hex): FailureRevert
   if (values === undefined) return undefined;
   const { name, inputs } = error;
   const args: Record<string, string> = {};
-  for (const [at, input] of inputs.slice(0, MAX_ARGS).entries()) {
-    args[input.name === undefined || input.name === "" ? `arg${at}` : input.name] = textOf(values[at]);
+  for (const [index, input] of inputs.slice(0, MAX_ARGS).entries()) {
+    args[input.name === undefined || input.name === "" ? `arg${index}` : input.name] = textOf(values[index]);
   }
   const reason = reasonOf(name, args);
   return {

@@ -16,14 +16,14 @@ import { cleanText } from "./clean-text.ts";
 import { decodeRevert } from "./decode-revert.ts";
 import { explainFailure, explainRevertData, plainFailure } from "./explain-failure.ts";
 import { readUserOperationEvent, USER_OPERATION_EVENT } from "./failed-user-operation.ts";
-import { holdsBytes } from "./holds-bytes.ts";
+import { containsBytes } from "./contains-bytes.ts";
 import { createKnownAbis } from "./known-abis.ts";
 import { labelOfName, labelOfText, sentenceOfName } from "./labels.ts";
 import { machineFailureOf } from "./machine-failure.ts";
 import { panicOf } from "./panics.ts";
 import { standardContracts } from "./standard-signatures.ts";
 
-const known = createKnownAbis();
+const abis = createKnownAbis();
 const address = (n: number): Address => `0x${n.toString(16).padStart(40, "0")}`;
 const sender = address(0xacc);
 const entryPoint = address(0xe9);
@@ -56,7 +56,7 @@ function errorString(text: string): Hex {
 const invalidSignature: Hex = "0x8baa579f";
 
 function explained(frame: CallFrame) {
-  const failure = explainFailure(frame, known);
+  const failure = explainFailure(frame, abis);
   if (failure === undefined) throw new Error("no failure");
   return failure;
 }
@@ -64,8 +64,8 @@ function explained(frame: CallFrame) {
 const pathOf = (frame: CallFrame) => explained(frame).details.path.map((step) => step.address);
 
 test("a successful call has no failure", () => {
-  expect(explainFailure(aFrame(), known)).toBeUndefined();
-  expect(explainFailure(aFrame({ calls: [reverted({ output: invalidSignature })] }), known)).toBeUndefined();
+  expect(explainFailure(aFrame(), abis)).toBeUndefined();
+  expect(explainFailure(aFrame({ calls: [reverted({ output: invalidSignature })] }), abis)).toBeUndefined();
 });
 
 test("finds the call whose reason was wrapped into another reason, at any position in the data", () => {
@@ -90,30 +90,30 @@ test.each([
       calls: [
         ...(depth > 1 ? [hostile(depth - 1)] : []),
         // All different, and equal to the searched data at every position except for the last bytes.
-        ...Array.from({ length: calls }, (_, at) =>
+        ...Array.from({ length: calls }, (_, index) =>
           reverted({
-            output: `0x${(at % 2 === 0 ? "a0" : "0a").repeat(child)}${at.toString(16).padStart(4, "0")}`,
+            output: `0x${(index % 2 === 0 ? "a0" : "0a").repeat(child)}${index.toString(16).padStart(4, "0")}`,
           }),
         ),
       ],
     });
   const frame = hostile(20);
   const startedAt = performance.now();
-  explainFailure(frame, known);
+  explainFailure(frame, abis);
   expect(performance.now() - startedAt).toBeLessThan(500);
 });
 
 test("a path through callers that all revert with large data is read only in part", () => {
   const noise = (n: number): Hex => `0x12345678${n.toString(16).padStart(4, "0")}${"ab".repeat(30_000)}`;
-  const others = Array.from({ length: 63 }, (_, at) => reverted({ output: noise(at + 1) }));
+  const otherCalls = Array.from({ length: 63 }, (_, index) => reverted({ output: noise(index + 1) }));
   let frame = reverted({ to: address(1_000), output: noise(0) });
   // Each one passes on all data of the one below plus a little of its own, after other calls that failed
   // differently.
-  for (let at = 1; at < 1_000; at++)
+  for (let index = 1; index < 1_000; index++)
     frame = reverted({
-      to: address(at),
-      output: `${noise(0)}${"cd".repeat(at % 2_000)}`,
-      calls: [frame, ...others],
+      to: address(index),
+      output: `${noise(0)}${"cd".repeat(index % 2_000)}`,
+      calls: [frame, ...otherCalls],
     });
   const startedAt = performance.now();
   expect(explained(frame).label).toBe("UNKNOWN_CUSTOM_ERROR_0x12345678");
@@ -121,8 +121,11 @@ test("a path through callers that all revert with large data is read only in par
 });
 
 test("of two calls that failed in the same way, the later one counts", () => {
-  const alike = [3, 4].map((n) => reverted({ to: address(n), output: invalidSignature }));
-  expect(pathOf(reverted({ output: invalidSignature, calls: alike }))).toEqual([address(2), address(4)]);
+  const equalFailures = [3, 4].map((n) => reverted({ to: address(n), output: invalidSignature }));
+  expect(pathOf(reverted({ output: invalidSignature, calls: equalFailures }))).toEqual([
+    address(2),
+    address(4),
+  ]);
 });
 
 test.each([
@@ -200,15 +203,15 @@ test("an operation whose failure the trace does not show still counts as failed"
 
 test("an event of another contract, a reverted event, or a caught call does not mean that an operation failed", () => {
   const foreign = handleOps({ logs: [userOperationEvent(false, { address: sender })] });
-  expect(explainFailure(foreign, known)).toBeUndefined();
+  expect(explainFailure(foreign, abis)).toBeUndefined();
   const undone = aFrame({
     calls: [{ ...handleOps({ logs: [userOperationEvent(false)] }), error: "execution reverted" }],
   });
-  expect(explainFailure(undone, known)).toBeUndefined();
+  expect(explainFailure(undone, abis)).toBeUndefined();
   const fine = handleOps({ logs: [userOperationEvent(true)], calls: [reverted()] });
-  expect(explainFailure(fine, known)).toBeUndefined();
+  expect(explainFailure(fine, abis)).toBeUndefined();
   const outside = aFrame({ to: entryPoint, logs: [userOperationEvent(false)] });
-  expect(explainFailure(outside, known)).toBeUndefined();
+  expect(explainFailure(outside, abis)).toBeUndefined();
 });
 
 test("the path of an operation that was reverted after it ran leads into the entry point's inner call", () => {
@@ -224,8 +227,8 @@ test("the path of an operation that was reverted after it ran leads into the ent
 
 test("shows both ends of a long path", () => {
   let frame = reverted({ to: address(1_000), output: invalidSignature });
-  for (let at = 999; at > 0; at--)
-    frame = reverted({ to: address(at), output: invalidSignature, calls: [frame] });
+  for (let index = 999; index > 0; index--)
+    frame = reverted({ to: address(index), output: invalidSignature, calls: [frame] });
   const { details } = explained(frame);
   expect(details.path).toHaveLength(64);
   expect(details.topLevel.address).toBe(address(1));
@@ -246,15 +249,15 @@ test("a failed creation has no selector and no address", () => {
 
 test("a node's error without a trace is reported for the call as a whole", () => {
   const call = { from: address(1), to: address(2), input: "0xa9059cbb", value: 0n } as const;
-  const failure = explainRevertData(call, { data: invalidSignature, reason: "execution reverted" }, known);
+  const failure = explainRevertData(call, { data: invalidSignature, reason: "execution reverted" }, abis);
   expect(failure.label).toBe("INVALID_SIGNATURE");
   expect(failure.details.path).toHaveLength(1);
   expect(failure.details.topLevel.function).toBe("transfer");
-  expect(explainRevertData(call, { data: "0x", reason: "out of gas: 5" }, known).label).toBe("OUT_OF_GAS");
-  expect(explainRevertData(call, { data: "0x", reason: "execution reverted" }, known).label).toBe(
+  expect(explainRevertData(call, { data: "0x", reason: "out of gas: 5" }, abis).label).toBe("OUT_OF_GAS");
+  expect(explainRevertData(call, { data: "0x", reason: "execution reverted" }, abis).label).toBe(
     "EMPTY_REVERT",
   );
-  expect(plainFailure(call, "NO_CODE_TO_CALL", "no code", known)).toMatchObject({
+  expect(plainFailure(call, "NO_CODE_TO_CALL", "no code", abis)).toMatchObject({
     label: "NO_CODE_TO_CALL",
     details: { revert: { type: "empty", message: "no code" }, innermost: { function: "transfer" } },
   });
@@ -266,7 +269,7 @@ test("every selector matches its text: functions and errors are those of the pub
       if (item.type === "error") {
         const text = `${item.name}(${item.inputs.map(({ type }) => type).join(",")})`;
         expect(
-          known.errorsOf(toFunctionSelector(text)).map(({ name }) => name),
+          abis.errorsOf(toFunctionSelector(text)).map(({ name }) => name),
           text,
         ).toContain(item.name);
       }
@@ -274,7 +277,7 @@ test("every selector matches its text: functions and errors are those of the pub
         item.type === "function" &&
         ["handleOps", "handleAggregatedOps", "innerHandleOp"].includes(item.name)
       ) {
-        expect(known.functionOf(toFunctionSelector(item), undefined)).toEqual({
+        expect(abis.functionOf(toFunctionSelector(item), undefined)).toEqual({
           name: item.name,
           contract: "EntryPoint",
         });
@@ -305,7 +308,7 @@ test("every selector matches its text: functions and errors are those of the pub
     ["0xd0e30db0", "deposit"],
     ["0x2e1a7d4d", "withdraw"],
   ] as const) {
-    expect(known.functionOf(selector, undefined)?.name, selector).toBe(name);
+    expect(abis.functionOf(selector, undefined)?.name, selector).toBe(name);
   }
   for (const [selector, name] of [
     ["0x8baa579f", "InvalidSignature"],
@@ -321,7 +324,7 @@ test("every selector matches its text: functions and errors are those of the pub
     ["0x82b42900", "Unauthorized"],
   ] as const) {
     expect(
-      known.errorsOf(selector).map((error) => error.name),
+      abis.errorsOf(selector).map((error) => error.name),
       selector,
     ).toContain(name);
   }
@@ -330,14 +333,14 @@ test("every selector matches its text: functions and errors are those of the pub
 
 test("a function of several contracts is named without one, unless the address identifies it", () => {
   const abi = parseAbi(["function poke()"]);
-  const both = createKnownAbis([
+  const twoContracts = createKnownAbis([
     { name: "One", abi, addresses: [address(7)] },
     { name: "Two", abi },
   ]);
   const selector = toFunctionSelector("poke()");
-  expect(both.functionOf(selector, undefined)).toEqual({ name: "poke", contract: undefined });
-  expect(both.functionOf(selector, address(7))).toEqual({ name: "poke", contract: "One" });
-  expect(both.contractAt(address(7))).toBe("One");
+  expect(twoContracts.functionOf(selector, undefined)).toEqual({ name: "poke", contract: undefined });
+  expect(twoContracts.functionOf(selector, address(7))).toEqual({ name: "poke", contract: "One" });
+  expect(twoContracts.contractAt(address(7))).toBe("One");
   expect(createKnownAbis([{ name: "Two", abi }]).functionOf(selector, address(9))).toEqual({
     name: "poke",
     contract: "Two",
@@ -390,7 +393,7 @@ test("finds bytes exactly where they are, at whole bytes", () => {
   fc.assert(
     fc.property(bytes, bytes, (outer, inner) => {
       const isThere = `,${outer.join(",")},`.includes(`,${inner.join(",")}${inner.length > 0 ? "," : ""}`);
-      expect(holdsBytes(Uint8Array.from(outer), Uint8Array.from(inner))).toBe(isThere);
+      expect(containsBytes(Uint8Array.from(outer), Uint8Array.from(inner))).toBe(isThere);
     }),
     { numRuns: 2_000 },
   );
@@ -407,7 +410,7 @@ test("decoding never throws for any revert data, and its output is bounded and p
     .map(([selector, bytes]) => concat([selector, toHex(bytes)]));
   fc.assert(
     fc.property(data, (hex) => {
-      const revert = decodeRevert(hex, known);
+      const revert = decodeRevert(hex, abis);
       expect(revert.label).toMatch(/^[A-Z][A-Z0-9_]*(?:0x[0-9a-f]{8})?$/);
       const texts = [revert.message, ...Object.values(revert.args ?? {})];
       for (const text of texts) expect(text).not.toMatch(/[\p{C}\n]/u);
@@ -421,8 +424,8 @@ test("truncates and cleans texts of any kind and length", () => {
     .array(fc.integer({ min: 0, max: 0x10_ffff }), { maxLength: 700 })
     .map((points) => String.fromCodePoint(...points));
   fc.assert(
-    fc.property(text, (any) => {
-      const clean = cleanText(any);
+    fc.property(text, (contractText) => {
+      const clean = cleanText(contractText);
       return clean.length <= 256 && !/[\p{C}\p{Zl}\p{Zp}\n\t]/u.test(clean);
     }),
   );
@@ -430,7 +433,7 @@ test("truncates and cleans texts of any kind and length", () => {
 
 test("truncates the arguments of an error, regardless of their length", () => {
   const abi = parseAbi(["error Big(string text, bytes raw, (uint256 a, address b)[] list)"]);
-  const list = Array.from({ length: 100 }, (_, at) => ({ a: BigInt(at), b: address(at) }));
+  const list = Array.from({ length: 100 }, (_, index) => ({ a: BigInt(index), b: address(index) }));
   const output = encodeErrorResult({ abi, args: ["y".repeat(3_000), `0x${"ab".repeat(3_000)}`, list] });
   const withBig = createKnownAbis([{ name: undefined, abi }]);
   const { args } = decodeRevert(output, withBig);
@@ -439,7 +442,7 @@ test("truncates the arguments of an error, regardless of their length", () => {
   expect(args?.["list"]).toMatch(/^\[\{"a":"0","b":"0x0{40}"\},/);
   expect(args?.["list"]?.length).toBeLessThanOrEqual(1_024);
   const huge = encodeAbiParameters([{ type: "string" }], ["z".repeat(100_000)]);
-  const revert = decodeRevert(concat(["0x08c379a0", huge]), known);
+  const revert = decodeRevert(concat(["0x08c379a0", huge]), abis);
   expect(revert.type).toBe("unknownCustomError");
   expect(revert.rawArgsHex?.length).toBeLessThan(8_300);
 });

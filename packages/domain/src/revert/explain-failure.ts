@@ -16,14 +16,14 @@ const MAX_PATH = 64;
  * Why a traced call fails; undefined if it does not. A user operation that failed inside the call counts as a
  * failure, even if the entry point continued.
  */
-export function explainFailure(root: CallFrame, known: KnownAbis): SimulationFailure | undefined {
-  if (root.error !== undefined) return failureOn(failingPath(root, known), known);
+export function explainFailure(root: CallFrame, abis: KnownAbis): SimulationFailure | undefined {
+  if (root.error !== undefined) return failureOn(failingPath(root, abis), abis);
   const operation = failedUserOperationIn(root);
   if (operation === undefined) return undefined;
   const { above, failed } = operation;
   const origin = failed.at(-1);
-  const below = origin === undefined ? [] : [...failed.slice(0, -1), ...failingPath(origin, known)];
-  const failure = failureOn([...above, ...below], known);
+  const below = origin === undefined ? [] : [...failed.slice(0, -1), ...failingPath(origin, abis)];
+  const failure = failureOn([...above, ...below], abis);
   if (origin !== undefined) return failure;
   const label = "USER_OPERATION_FAILED";
   const message = `The user operation of ${operation.sender} failed`;
@@ -34,7 +34,7 @@ export function explainFailure(root: CallFrame, known: KnownAbis): SimulationFai
 export function explainRevertData(
   call: Pick<CallFrame, "from" | "to" | "input" | "value">,
   revert: { readonly data: Hex; readonly reason: string },
-  known: KnownAbis,
+  abis: KnownAbis,
 ): SimulationFailure {
   const frame: CallFrame = {
     ...call,
@@ -49,7 +49,7 @@ export function explainRevertData(
     logs: [],
     calls: [],
   };
-  return failureOn([frame], known);
+  return failureOn([frame], abis);
 }
 
 /** A failure of the call as a whole, without a reason from a contract. */
@@ -57,16 +57,16 @@ export function plainFailure(
   call: Pick<CallFrame, "to" | "input">,
   label: string,
   message: string,
-  known: KnownAbis,
+  abis: KnownAbis,
 ): SimulationFailure {
-  const frame = describe({ type: "CALL", to: call.to, input: call.input }, known);
+  const frame = describe({ type: "CALL", to: call.to, input: call.input }, abis);
   const revert: FailureRevert = { type: "empty", label, message };
   return { label, message, details: { topLevel: frame, innermost: frame, path: [frame], revert } };
 }
 
-function failureOn(path: readonly CallFrame[], known: KnownAbis): SimulationFailure {
-  const revert = revertOn(path, known);
-  const frames = shortened(path).map((frame) => describe(frame, known));
+function failureOn(path: readonly CallFrame[], abis: KnownAbis): SimulationFailure {
+  const revert = revertOn(path, abis);
+  const frames = shortened(path).map((frame) => describe(frame, abis));
   const [topLevel] = frames;
   const innermost = frames.at(-1);
   if (topLevel === undefined || innermost === undefined)
@@ -82,13 +82,13 @@ function failureOn(path: readonly CallFrame[], known: KnownAbis): SimulationFail
  * Why the path failed: the EVM's error of the innermost call, else the reason of the innermost call that has
  * one. Without any reason, an empty revert.
  */
-function revertOn(path: readonly CallFrame[], known: KnownAbis): FailureRevert {
+function revertOn(path: readonly CallFrame[], abis: KnownAbis): FailureRevert {
   const innermost = path.at(-1);
   const machine = machineFailureOf(innermost?.error);
   if (machine !== undefined) return { type: "empty", ...machine };
   const hasReason = ({ error, output }: CallFrame): boolean => error !== undefined && output !== "0x";
   const reverted = path.findLast(hasReason);
-  const decoded = reverted === undefined ? undefined : decodeRevert(reverted.output, known);
+  const decoded = reverted === undefined ? undefined : decodeRevert(reverted.output, abis);
   const isInRedeeming = path.some(({ input }) => input.startsWith(REDEEM_DELEGATIONS));
   if (isInRedeeming && (decoded === undefined || (reverted !== innermost && isGenericCallFailure(decoded)))) {
     return {
@@ -102,15 +102,15 @@ function revertOn(path: readonly CallFrame[], known: KnownAbis): FailureRevert {
 
 function describe(
   frame: Pick<CallFrame, "type" | "to" | "input"> & Partial<CallFrame>,
-  known: KnownAbis,
+  abis: KnownAbis,
 ): FailureFrame {
   const { to, input, error, output, gasUsed } = frame;
   const isCreation = frame.type.startsWith("CREATE");
   const selector = isCreation || input.length < 10 ? undefined : (input.slice(0, 10) as Hex);
-  const called = selector === undefined ? undefined : known.functionOf(selector, to);
-  const contract = (to === undefined ? undefined : known.contractAt(to)) ?? called?.contract;
+  const called = selector === undefined ? undefined : abis.functionOf(selector, to);
+  const contract = (to === undefined ? undefined : abis.contractAt(to)) ?? called?.contract;
   const revert =
-    error === undefined || output === undefined || output === "0x" ? undefined : decodeRevert(output, known);
+    error === undefined || output === undefined || output === "0x" ? undefined : decodeRevert(output, abis);
   return {
     type: cleanText(frame.type, 32),
     ...(to !== undefined && { address: to }),

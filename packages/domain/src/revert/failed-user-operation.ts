@@ -48,14 +48,14 @@ export interface FailedUserOperation {
 export function failedUserOperationIn(root: CallFrame): FailedUserOperation | undefined {
   const search = (frame: CallFrame, above: readonly CallFrame[]): FailedUserOperation | undefined => {
     if (frame.error !== undefined) return undefined;
-    const here = [...above, frame];
+    const pathToFrame = [...above, frame];
     if (handlers.has(frame.input.slice(0, 10))) {
-      const found = failedIn(frame);
-      if (found !== undefined) return { ...found, above: here };
+      const operation = failedIn(frame);
+      if (operation !== undefined) return { ...operation, above: pathToFrame };
     }
     for (const call of frame.calls) {
-      const found = search(call, here);
-      if (found !== undefined) return found;
+      const operation = search(call, pathToFrame);
+      if (operation !== undefined) return operation;
     }
     return undefined;
   };

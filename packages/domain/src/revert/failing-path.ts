@@ -1,7 +1,7 @@
 import type { Hex } from "../ids/hex.ts";
 import type { CallFrame } from "./call-frame.ts";
 import { decodeRevert } from "./decode-revert.ts";
-import { holdsBytes } from "./holds-bytes.ts";
+import { containsBytes } from "./contains-bytes.ts";
 import type { KnownAbis } from "./known-abis.ts";
 import { machineFailureOf } from "./machine-failure.ts";
 import type { FailureRevert } from "./simulation-failure.ts";
@@ -10,10 +10,10 @@ import type { FailureRevert } from "./simulation-failure.ts";
  * The path from a failed call down to the call where the failure began: each step is the call whose failure
  * its caller passed on. Caught failures are not part of it.
  */
-export function failingPath(failed: CallFrame, known: KnownAbis): readonly CallFrame[] {
+export function failingPath(failed: CallFrame, abis: KnownAbis): readonly CallFrame[] {
   const path = [failed];
   const budget = { bytes: MAX_READ_BYTES };
-  for (let cause = causeOf(failed, known, budget); cause !== undefined; cause = causeOf(cause, known, budget))
+  for (let cause = causeOf(failed, abis, budget); cause !== undefined; cause = causeOf(cause, abis, budget))
     path.push(cause);
   return path;
 }
@@ -36,7 +36,7 @@ interface Budget {
 }
 
 /** The call within `frame` whose failure made `frame` fail. */
-function causeOf(frame: CallFrame, known: KnownAbis, budget: Budget): CallFrame | undefined {
+function causeOf(frame: CallFrame, abis: KnownAbis, budget: Budget): CallFrame | undefined {
   const last = frame.calls.at(-1);
   const failed = frame.calls.filter(({ error }) => error !== undefined).slice(-MAX_COMPARED);
   // Passed on unchanged or wrapped in the caller's own error; the last of several equal failures.
@@ -49,7 +49,7 @@ function causeOf(frame: CallFrame, known: KnownAbis, budget: Budget): CallFrame 
     return machineFailureOf(last.error)?.label === machineFailureOf(frame.error)?.label ? last : undefined;
   }
   if (frame.output === "0x") return last;
-  return spend(budget, lengthOf(frame.output)) && isGenericCallFailure(decodeRevert(frame.output, known))
+  return spend(budget, lengthOf(frame.output)) && isGenericCallFailure(decodeRevert(frame.output, abis))
     ? last
     : undefined;
 }
@@ -70,7 +70,7 @@ function passedOnBy(frame: CallFrame, failed: readonly CallFrame[], budget: Budg
       if (!spend(budget, lengthOf(output) + lengthOf(inner))) return undefined;
       // Compare bytes, not hex digits: a match at half a byte would be wrong.
       searched ??= bytesOf(output);
-      if (holdsBytes(searched, bytesOf(inner))) return call;
+      if (containsBytes(searched, bytesOf(inner))) return call;
     }
     mismatches.add(inner);
   }

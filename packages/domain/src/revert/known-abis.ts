@@ -16,11 +16,11 @@ export interface KnownAbis {
  * Combines the standard contracts with `further` contracts. A function that several named contracts have is
  * attributed to none of them.
  */
-export function createKnownAbis(further: readonly KnownContract[] = []): KnownAbis {
+export function createKnownAbis(extraContracts: readonly KnownContract[] = []): KnownAbis {
   const names = new Map<Address, string>();
   const functions = new Map<Hex, Map<string | undefined, string>>();
   const errors = new Map<Hex, Map<string, KnownError>>();
-  for (const { name, abi, addresses } of [...standardContracts(), ...further]) {
+  for (const { name, abi, addresses } of [...standardContracts(), ...extraContracts]) {
     for (const address of addresses ?? []) {
       if (name !== undefined && !names.has(address)) names.set(address, name);
     }
@@ -36,8 +36,8 @@ export function createKnownAbis(further: readonly KnownContract[] = []): KnownAb
         const error = item as KnownError;
         const selector = selectorOf(error);
         const types = `${error.name}(${error.inputs.map(({ type }) => type).join(",")})`;
-        const alike = errors.get(selector) ?? new Map<string, KnownError>();
-        if (!alike.has(types)) errors.set(selector, alike.set(types, error));
+        const sameSelector = errors.get(selector) ?? new Map<string, KnownError>();
+        if (!sameSelector.has(types)) errors.set(selector, sameSelector.set(types, error));
       }
     }
   }
@@ -47,11 +47,11 @@ export function createKnownAbis(further: readonly KnownContract[] = []): KnownAb
       const owners = functions.get(selector);
       if (owners === undefined) return undefined;
       const contract = address === undefined ? undefined : names.get(address);
-      const own = owners.get(contract);
-      if (contract !== undefined && own !== undefined) return { name: own, contract };
-      const [first, ...others] = [...owners];
+      const ownName = owners.get(contract);
+      if (contract !== undefined && ownName !== undefined) return { name: ownName, contract };
+      const [first, ...otherOwners] = [...owners];
       if (first === undefined) return undefined;
-      return { name: first[1], contract: others.length === 0 ? first[0] : undefined };
+      return { name: first[1], contract: otherOwners.length === 0 ? first[0] : undefined };
     },
     errorsOf: (selector) => [...(errors.get(selector)?.values() ?? [])],
   };

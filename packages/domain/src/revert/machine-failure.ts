@@ -40,6 +40,6 @@ const failures: readonly (readonly [RegExp, string, string])[] = [
 /** Recognizes a node's error text; undefined for a plain revert and for unknown texts. */
 export function machineFailureOf(error: string | undefined): MachineFailure | undefined {
   if (error === undefined || /revert/i.test(error)) return undefined;
-  const found = failures.find(([wording]) => wording.test(error));
-  return found === undefined ? undefined : { label: found[1], message: found[2] };
+  const match = failures.find(([wording]) => wording.test(error));
+  return match === undefined ? undefined : { label: match[1], message: match[2] };
 }

@@ -15,8 +15,8 @@ const panics: ReadonlyMap<bigint, readonly [string, string]> = new Map([
 /** Label and text of a Solidity panic. */
 export function panicOf(code: bigint): { readonly label: string; readonly message: string } {
   const hex = `0x${code.toString(16).padStart(2, "0")}`;
-  const known = panics.get(code);
-  return known === undefined
+  const panic = panics.get(code);
+  return panic === undefined
     ? { label: "PANIC_UNKNOWN", message: `Unknown panic (${hex})` }
-    : { label: known[0], message: `${known[1]} (${hex})` };
+    : { label: panic[0], message: `${panic[1]} (${hex})` };
 }

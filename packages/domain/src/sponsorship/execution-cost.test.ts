@@ -31,9 +31,9 @@ test("rounds a fraction of the smallest USD unit up", () => {
 test("never exceeds the cost reserved for at least as much gas at the same or a higher price", () => {
   const natural = fc.bigInt({ min: 0n, max: 10n ** 15n });
   fc.assert(
-    fc.property(natural, natural, natural, natural, natural, (gas, less, wei, lower, valueWei) => {
+    fc.property(natural, natural, natural, natural, natural, (gas, unusedGas, wei, unusedWei, valueWei) => {
       const shared = { valueWei, flatUsd: 1n };
-      const max = executionCost({ gas: gas + less, weiPerGas: wei + lower, ...shared }, ether);
+      const max = executionCost({ gas: gas + unusedGas, weiPerGas: wei + unusedWei, ...shared }, ether);
       expect(executionCost({ gas, weiPerGas: wei, ...shared }, ether).totalUsd).toBeLessThanOrEqual(
         max.totalUsd,
       );

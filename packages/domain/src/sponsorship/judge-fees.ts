@@ -26,6 +26,6 @@ export function judgeFees(
 }
 
 /** Whether the rules limit the payment of fees at all. */
-export function bindsFees({ dailyUsd, perUserDailyUsd }: SponsorshipRules): boolean {
+export function limitsFees({ dailyUsd, perUserDailyUsd }: SponsorshipRules): boolean {
   return dailyUsd !== undefined || perUserDailyUsd !== undefined;
 }

@@ -8,7 +8,7 @@ import { defaultSponsorshipRules } from "./rules.ts";
 import type { SponsorshipRules } from "./rules.ts";
 
 const address = (digit: string): Address => `0x${digit.repeat(40)}`;
-const [wallet, token, other] = [address("a"), address("b"), address("c")];
+const [wallet, token, otherContract] = [address("a"), address("b"), address("c")];
 const transfer: Hex = "0xa9059cbb";
 const execute: Hex = "0xb61d27f6";
 
@@ -42,7 +42,7 @@ test("a key without rules pays for any call that sends no native tokens", () => 
 test("denied targets are denied at every depth, and allowed ones are those of the transaction itself", () => {
   expect(refusal({ denyTargets: [token] })).toBe("denyTargets");
   expect(refusal({ denyTargets: [wallet] })).toBe("denyTargets");
-  expect(refusal({ denyTargets: [other] })).toBeUndefined();
+  expect(refusal({ denyTargets: [otherContract] })).toBeUndefined();
   expect(refusal({ allowTargets: [wallet] })).toBeUndefined();
   expect(refusal({ allowTargets: [token] })).toBe("allowTargets");
   expect(refusal({ allowTargets: [] })).toBe("allowTargets");
@@ -51,7 +51,7 @@ test("denied targets are denied at every depth, and allowed ones are those of th
 
 test("rules name functions on all contracts or on one", () => {
   expect(refusal({ denySelectors: [{ selector: transfer }] })).toBe("denySelectors");
-  expect(refusal({ denySelectors: [{ selector: transfer, target: other }] })).toBeUndefined();
+  expect(refusal({ denySelectors: [{ selector: transfer, target: otherContract }] })).toBeUndefined();
   expect(refusal({ denySelectors: [{ selector: transfer, target: token }] })).toBe("denySelectors");
   expect(refusal({ allowSelectors: [{ selector: execute }] })).toBeUndefined();
   expect(refusal({ allowSelectors: [{ selector: execute, target: token }] })).toBe("allowSelectors");
@@ -81,6 +81,6 @@ test("a budget per user refuses calls without a known user", () => {
 test("budgets by contract apply to the contracts that they name", () => {
   const budgets = new Map([[wallet, ONE_USD / 2n]]);
   expect(refusal({ perTargetDailyUsd: budgets })).toBe("perTargetDailyUsd");
-  const elsewhere = { call: { target: other, selector: execute } };
-  expect(refusal({ perTargetDailyUsd: budgets }, elsewhere)).toBeUndefined();
+  const callElsewhere = { call: { target: otherContract, selector: execute } };
+  expect(refusal({ perTargetDailyUsd: budgets }, callElsewhere)).toBeUndefined();
 });

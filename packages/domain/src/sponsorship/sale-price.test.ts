@@ -15,25 +15,25 @@ const bps = fc.integer({ min: 0, max: 1_000 });
 
 test("a sale within the tolerance pays today's price, including its fee", () => {
   fc.assert(
-    fc.property(usd, usd, usd, usd, bps, (agreed, reservedUsd, worthUsd, salePriceUsd, honorBps) => {
-      const isBeyond = isSaleBeyondHonor(agreed, { reservedUsd, worthUsd, salePriceUsd, honorBps });
+    fc.property(usd, usd, usd, usd, bps, (agreedPriceUsd, reservedUsd, worthUsd, salePriceUsd, honorBps) => {
+      const isBeyond = isSaleBeyondHonor(agreedPriceUsd, { reservedUsd, worthUsd, salePriceUsd, honorBps });
       // What the reserved part buys is worth no more than the part now, plus the tolerance.
       const soldUsd = reservedUsd * salePriceUsd * BPS;
-      const paidUsd = agreed * worthUsd * (BPS + BigInt(honorBps));
+      const paidUsd = agreedPriceUsd * worthUsd * (BPS + BigInt(honorBps));
       expect(isBeyond).toBe(soldUsd > paidUsd);
       // At the agreed prices, a sale is always within the tolerance.
-      const same = { reservedUsd, worthUsd: reservedUsd, salePriceUsd: agreed, honorBps };
-      expect(isSaleBeyondHonor(agreed, same)).toBe(false);
+      const unchanged = { reservedUsd, worthUsd: reservedUsd, salePriceUsd: agreedPriceUsd, honorBps };
+      expect(isSaleBeyondHonor(agreedPriceUsd, unchanged)).toBe(false);
     }),
   );
 });
 
 test("a paying token that lost value counts like a native token that gained value", () => {
-  const at = (worthUsd: bigint, salePriceUsd: bigint) =>
+  const isBeyondAt = (worthUsd: bigint, salePriceUsd: bigint) =>
     isSaleBeyondHonor(1_000n, { reservedUsd: 10_000n, worthUsd, salePriceUsd, honorBps: 10 });
-  expect(at(10_000n, 1_001n)).toBe(false);
-  expect(at(10_000n, 1_002n)).toBe(true);
-  expect(at(9_989n, 1_000n)).toBe(true);
+  expect(isBeyondAt(10_000n, 1_001n)).toBe(false);
+  expect(isBeyondAt(10_000n, 1_002n)).toBe(true);
+  expect(isBeyondAt(9_989n, 1_000n)).toBe(true);
   // Both changed by the same factor.
-  expect(at(20_000n, 2_000n)).toBe(false);
+  expect(isBeyondAt(20_000n, 2_000n)).toBe(false);
 });

@@ -11,16 +11,16 @@ import {
 } from "./evm-call-request.ts";
 import type { EvmCall, EvmCallRequest } from "./evm-call-request.ts";
 
-const given = vector.input.withdrawal.withdrawal;
+const vectorRequest = vector.input.withdrawal.withdrawal;
 const request: EvmCallRequest = {
-  calls: given.calls.map((call) => ({
+  calls: vectorRequest.calls.map((call) => ({
     to: call.to as Hex,
     data: call.data as Hex,
     value: BigInt(call.value),
     allowFailure: call.allowFailure,
   })),
-  nonce: BigInt(given.nonce),
-  expiration: BigInt(given.expiration),
+  nonce: BigInt(vectorRequest.nonce),
+  expiration: BigInt(vectorRequest.expiration),
 };
 const payload = vector.output.encoded as Hex;
 
@@ -59,10 +59,10 @@ const types = {
 
 test("decoding a payload returns its request, whose id is viem's struct hash", () => {
   fc.assert(
-    fc.property(aRequest, (any) => {
-      expect(decodeEvmCallRequest(encodeEvmCallRequest(any))).toEqual(any);
-      expect(evmCallRequestId(any)).toBe(
-        hashStruct({ primaryType: "CallRequest", types, data: { ...any, calls: [...any.calls] } }),
+    fc.property(aRequest, (sample) => {
+      expect(decodeEvmCallRequest(encodeEvmCallRequest(sample))).toEqual(sample);
+      expect(evmCallRequestId(sample)).toBe(
+        hashStruct({ primaryType: "CallRequest", types, data: { ...sample, calls: [...sample.calls] } }),
       );
     }),
   );
@@ -74,14 +74,15 @@ test("a payload in upper case is the same request", () => {
 
 test("a payload has one format: no other bytes decode to the request", () => {
   const words = payload.slice(2).match(/.{64}/g)!;
-  const withWord = (at: number, word: string): Hex => `0x${words.with(at, word.padStart(64, "0")).join("")}`;
+  const withWord = (position: number, word: string): Hex =>
+    `0x${words.with(position, word.padStart(64, "0")).join("")}`;
   expect(decodeEvmCallRequest(`${payload}${"0".repeat(64)}`), "bytes after the end").toBeUndefined();
   expect(decodeEvmCallRequest(payload.slice(0, -2) as Hex), "bytes missing").toBeUndefined();
   expect(decodeEvmCallRequest(payload.slice(0, -1) as Hex), "half a byte missing").toBeUndefined();
   expect(decodeEvmCallRequest(`0x${words.slice(1).join("")}`), "no outer tuple").toBeUndefined();
   // Word 6 is the recipient with its 12 bytes of padding, word 9 the flag, word 10 the length of the data.
   expect(
-    decodeEvmCallRequest(withWord(6, `1${given.calls[0]!.to.slice(2)}`)),
+    decodeEvmCallRequest(withWord(6, `1${vectorRequest.calls[0]!.to.slice(2)}`)),
     "dirty address",
   ).toBeUndefined();
   expect(decodeEvmCallRequest(withWord(9, "2")), "a flag of 2").toBeUndefined();
@@ -92,9 +93,9 @@ test("a payload has one format: no other bytes decode to the request", () => {
 
 test("any changed byte gives another request or an error", () => {
   fc.assert(
-    fc.property(fc.nat({ max: payload.length - 3 }), fc.integer({ min: 1, max: 15 }), (at, change) => {
-      const digit = (Number.parseInt(payload[at + 2]!, 16) ^ change).toString(16);
-      const changed = `${payload.slice(0, at + 2)}${digit}${payload.slice(at + 3)}` as Hex;
+    fc.property(fc.nat({ max: payload.length - 3 }), fc.integer({ min: 1, max: 15 }), (position, change) => {
+      const digit = (Number.parseInt(payload[position + 2]!, 16) ^ change).toString(16);
+      const changed = `${payload.slice(0, position + 2)}${digit}${payload.slice(position + 3)}` as Hex;
       const decoded = decodeEvmCallRequest(changed);
       if (decoded !== undefined) expect(evmCallRequestId(decoded)).not.toBe(vector.output.withdrawalId);
     }),
@@ -118,7 +119,7 @@ test("refuses the same values in another layout", () => {
 const token: Hex = "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48";
 const recipient: Hex = "0x9876543210987654321098765432109876543210";
 const transfer = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [recipient, 5n] });
-const paid = (...calls: Partial<EvmCall>[]) =>
+const paymentOfCalls = (...calls: Partial<EvmCall>[]) =>
   evmWithdrawalPayment({
     ...request,
     calls: calls.map((call) => ({ to: token, data: transfer, value: 0n, allowFailure: false, ...call })),
@@ -130,11 +131,12 @@ test("a request pays the native value of its only call, or its only token transf
     currency: "0x0000000000000000000000000000000000000000",
     amount: 10n ** 18n,
   });
-  expect(paid({})).toEqual({ recipient, currency: token, amount: 5n });
+  expect(paymentOfCalls({})).toEqual({ recipient, currency: token, amount: 5n });
 });
 
 test("refuses a request that could be executed without paying what it seems to pay", () => {
-  const refusal = (...calls: Partial<EvmCall>[]) => (paid(...calls) as { refusal?: string }).refusal;
+  const refusal = (...calls: Partial<EvmCall>[]) =>
+    (paymentOfCalls(...calls) as { refusal?: string }).refusal;
   expect(refusal()).toBe("a withdrawal must have exactly one call");
   expect(refusal({}, {})).toBe("a withdrawal must have exactly one call");
   expect(refusal({ allowFailure: true })).toBe("the call of a withdrawal must not allow failure");

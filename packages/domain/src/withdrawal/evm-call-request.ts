@@ -109,8 +109,9 @@ const TRANSFER_CALL = /^0xa9059cbb0{24}([0-9a-f]{40})([0-9a-f]{64})$/;
 export function evmWithdrawalPayment({
   calls,
 }: EvmCallRequest): EvmWithdrawalPayment | { readonly refusal: string } {
-  const [call, ...others] = calls;
-  if (call === undefined || others.length > 0) return { refusal: "a withdrawal must have exactly one call" };
+  const [call, ...otherCalls] = calls;
+  if (call === undefined || otherCalls.length > 0)
+    return { refusal: "a withdrawal must have exactly one call" };
   if (call.allowFailure) return { refusal: "the call of a withdrawal must not allow failure" };
   const to = lower(call.to);
   const data = lower(call.data);

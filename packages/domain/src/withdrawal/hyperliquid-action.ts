@@ -33,7 +33,7 @@ export type HyperliquidAction =
  * Names inside Hyperliquid's signing types. They are hashed, so an id is valid only for the network that uses
  * these names.
  */
-export interface ExchangeSigningNames {
+export interface HyperliquidSigningNames {
   /** The part of a type's name before the colon. */
   readonly typePrefix: string;
   /** The field that names Hyperliquid's network. */
@@ -41,13 +41,13 @@ export interface ExchangeSigningNames {
 }
 
 /** The names that the real Hyperliquid verifies. */
-export const hyperliquidSigningNames: ExchangeSigningNames = {
+export const hyperliquidSigningNames: HyperliquidSigningNames = {
   typePrefix: "HyperliquidTransaction",
   chainField: "hyperliquidChain",
 };
 
 /** The names of this service's public contract. */
-export const exchangeSigningNames: ExchangeSigningNames = {
+export const defaultSigningNames: HyperliquidSigningNames = {
   typePrefix: "ExchangeTransaction",
   chainField: "exchangeChain",
 };
@@ -122,7 +122,7 @@ const sendAssetWriter = structWriter(9);
  * Id of a withdrawal on Hyperliquid: the struct hash that Hyperliquid itself verifies.
  * @throws RangeError if its number is not a uint64
  */
-export function hyperliquidActionId(action: HyperliquidAction, names: ExchangeSigningNames): Hex32 {
+export function hyperliquidActionId(action: HyperliquidAction, names: HyperliquidSigningNames): Hex32 {
   const type = (name: string, fields: string) =>
     keccakText(`${names.typePrefix}:${name}(string ${names.chainField},string destination,${fields})`);
   if (action.type === "UsdSend")

@@ -131,10 +131,10 @@ export function readScannedOutputs(answer: unknown): readonly ScannedOutput[] {
  */
 export function readFeeRate(answer: unknown, withinBlocks: number): bigint | undefined {
   const estimates = fieldsOf("fee-estimates", answer);
-  const known = Object.keys(estimates)
+  const targets = Object.keys(estimates)
     .map(Number)
     .filter((blocks) => Number.isInteger(blocks) && blocks <= withinBlocks);
-  const rate = estimates[String(Math.max(...known))];
+  const rate = estimates[String(Math.max(...targets))];
   return typeof rate === "number" && rate > 0 && Number.isFinite(rate)
     ? BigInt(Math.ceil(rate * 1_000))
     : undefined;

@@ -54,9 +54,9 @@ export function judgeDeposit(rules: DepositRules, { transaction, spent }: Deposi
   const received = transaction.outputs.filter(
     ({ script, amount }) => amount > 0n && rules.depositories.has(script),
   );
-  const [script, ...others] = new Set(received.map((output) => output.script));
+  const [script, ...otherScripts] = new Set(received.map((output) => output.script));
   if (script === undefined) return { deposit: undefined };
-  if (others.length > 0) return { refusal: "transaction pays several depositories" };
+  if (otherScripts.length > 0) return { refusal: "transaction pays several depositories" };
   const texts = carriedTexts(transaction.outputs);
   const depositor = namedDepositor(texts, rules.network) ?? addressOfScript(spent[0]?.script ?? "");
   if (depositor === undefined) return { refusal: "first input has no address, and no depositor is given" };
@@ -82,8 +82,10 @@ export function judgeDeposit(rules: DepositRules, { transaction, spent }: Deposi
  * address of the network.
  */
 function namedDepositor(texts: readonly CarriedText[], network: BitcoinNetwork): string | undefined {
-  const [named, ...others] = new Set(texts.map(depositorIn).filter((name) => name !== undefined));
-  if (named === undefined || others.length > 0) return undefined;
-  const bytes = encodeBitcoinAddress(network, named);
+  const [depositorText, ...otherScripts] = new Set(
+    texts.map(depositorIn).filter((name) => name !== undefined),
+  );
+  if (depositorText === undefined || otherScripts.length > 0) return undefined;
+  const bytes = encodeBitcoinAddress(network, depositorText);
   return bytes === undefined ? undefined : bitcoinCodec.decode(bytes);
 }

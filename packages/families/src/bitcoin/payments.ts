@@ -78,8 +78,8 @@ export function carriesOnlyOrderId(
   orderId: Hex32,
   { outputs }: Pick<BitcoinTransaction, "outputs">,
 ): boolean {
-  const [only, ...others] = carriedTexts(outputs).filter((text) => idIn(text) !== undefined);
-  return others.length === 0 && only?.text === orderId;
+  const [only, ...otherTexts] = carriedTexts(outputs).filter((text) => idIn(text) !== undefined);
+  return otherTexts.length === 0 && only?.text === orderId;
 }
 
 function sumTo(script: string, outputs: readonly BitcoinOutput[]): bigint {

@@ -28,10 +28,10 @@ const MAX_INPUTS = 1_739;
  */
 export function readWithdrawal(payload: Hex): WithdrawalPlan | { readonly refusal: string } {
   const psbt = decodeBitcoinPsbt(payload);
-  const read = psbt === undefined ? undefined : transactionIn(psbt);
-  if (psbt === undefined || read === undefined)
+  const parsed = psbt === undefined ? undefined : transactionIn(psbt);
+  if (psbt === undefined || parsed === undefined)
     return { refusal: "withdrawal is not a partially signed transaction" };
-  const { unsigned, isForWhole } = read;
+  const { unsigned, isForWhole } = parsed;
   if (unsigned.inputs.length > MAX_INPUTS)
     return { refusal: "withdrawal spends more outputs than nodes relay in one transaction" };
   if (!isForWhole) return { refusal: "withdrawal signatures do not cover the whole transaction" };
@@ -60,22 +60,22 @@ export function effectOf(
   { outputs }: Pick<BitcoinTransaction, "outputs">,
   spent: readonly BitcoinOutput[],
 ): WithdrawalEffect | { readonly refusal: string } {
-  const [depository, ...more] = new Set(
+  const [depository, ...otherDepositories] = new Set(
     spent.map(({ script }) => script).filter((script) => depositories.has(script)),
   );
   if (depository === undefined) return { refusal: "withdrawal spends no outputs of a depository" };
-  if (more.length > 0) return { refusal: "withdrawal spends from several depositories" };
-  const paid = outputs.filter(
+  if (otherDepositories.length > 0) return { refusal: "withdrawal spends from several depositories" };
+  const paidOutputs = outputs.filter(
     ({ script, amount }) => !depositories.has(script) && !(carriesText(script) && amount === 0n),
   );
-  const to = paid[0]?.script;
-  const recipient = to === undefined ? undefined : addressOfScript(to);
+  const recipientScript = paidOutputs[0]?.script;
+  const recipient = recipientScript === undefined ? undefined : addressOfScript(recipientScript);
   if (recipient === undefined) return { refusal: "first output of the withdrawal does not pay an address" };
-  const toOthers = sum(paid.filter(({ script }) => script !== to));
+  const toOthers = sum(paidOutputs.filter(({ script }) => script !== recipientScript));
   const byOthers = sum(spent.filter(({ script }) => script !== depository));
   if (toOthers > byOthers) return { refusal: "withdrawal pays additional recipients" };
-  const kept = sum(outputs.filter(({ script }) => depositories.has(script)));
-  const amount = sum(spent.filter(({ script }) => script === depository)) - kept;
+  const returned = sum(outputs.filter(({ script }) => depositories.has(script)));
+  const amount = sum(spent.filter(({ script }) => script === depository)) - returned;
   return amount > 0n
     ? { depository, recipient, amount }
     : { refusal: "withdrawal takes nothing from the depository" };
@@ -107,11 +107,11 @@ interface ReadPsbt {
 
 function transactionIn(psbt: string): ReadPsbt | undefined {
   const bytes = bytesIn(psbt);
-  const read = bytes === undefined ? undefined : parsePsbt(bytes);
-  if (bytes === undefined || read === undefined) return undefined;
-  const { inputs, outputs } = read.unsigned;
+  const parsed = bytes === undefined ? undefined : parsePsbt(bytes);
+  if (bytes === undefined || parsed === undefined) return undefined;
+  const { inputs, outputs } = parsed.unsigned;
   // One global map, and one for each input and output.
-  return countPsbtMaps(bytes) === 1 + inputs.length + outputs.length ? read : undefined;
+  return countPsbtMaps(bytes) === 1 + inputs.length + outputs.length ? parsed : undefined;
 }
 
 function parsePsbt(psbt: Uint8Array): ReadPsbt | undefined {
@@ -123,7 +123,7 @@ function parsePsbt(psbt: Uint8Array): ReadPsbt | undefined {
     } as const;
     const tx = Transaction.fromPSBT(psbt, options);
     const unsigned = readRawTransaction(tx.unsignedTx);
-    const inputs = Array.from({ length: tx.inputsLength }, (_, at) => tx.getInput(at));
+    const inputs = Array.from({ length: tx.inputsLength }, (_, index) => tx.getInput(index));
     return unsigned && { unsigned, isForWhole: inputs.every(isForWhole) };
   } catch {
     // The library throws for invalid bytes.

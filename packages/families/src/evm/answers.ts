@@ -31,7 +31,7 @@ export function readBlock(value: unknown, method: string): BlockRef | undefined 
  */
 export function readTransaction(
   value: unknown,
-  asked: TxHash,
+  requestedHash: TxHash,
 ): { readonly transaction: TransactionFact; readonly blockHash: Hex | undefined } | undefined {
   const method = "eth_getTransactionByHash";
   if (value === null) return undefined;
@@ -41,7 +41,7 @@ export function readTransaction(
     ...feeCapOf(fields, method),
     ...(!isAbsent(fields["gas"]) && { gasLimit: readQuantity(fields, "gas", method) }),
   };
-  if (transaction.hash !== asked) throw garbage(method, "response concerns a different transaction");
+  if (transaction.hash !== requestedHash) throw garbage(method, "response concerns a different transaction");
   return {
     transaction,
     blockHash: isAbsent(fields["blockHash"]) ? undefined : readHash(fields, "blockHash", method),
@@ -55,18 +55,18 @@ export function readTransaction(
  */
 export function readBlockTransactions(
   value: unknown,
-  askedHash: Hex,
-  wanted: (to: Address) => boolean,
+  requestedHash: Hex,
+  isWanted: (to: Address) => boolean,
 ): TransactionFact[] {
   const method = "eth_getBlockByHash";
   const block = fieldsOf(value, method);
-  if (readHash(block, "hash", method) !== askedHash)
+  if (readHash(block, "hash", method) !== requestedHash)
     throw garbage(method, "response concerns a different block");
   const transactions = block["transactions"];
   if (!Array.isArray(transactions)) throw garbage(method, "transactions are missing");
   return transactions.flatMap((entry: unknown) => {
     const fields = fieldsOf(entry, method);
-    if (isAbsent(fields["to"]) || !wanted(readAddress(fields, "to", method))) return [];
+    if (isAbsent(fields["to"]) || !isWanted(readAddress(fields, "to", method))) return [];
     return [transactionOf(fields, method)];
   });
 }
@@ -95,12 +95,12 @@ function feeCapOf(fields: Fields, method: string): Pick<TransactionFact, "maxFee
  *
  * @throws RpcFault when it is another receipt or has no status
  */
-export function readReceipt(value: unknown, asked: TxHash): ReceiptFact | undefined {
+export function readReceipt(value: unknown, requestedHash: TxHash): ReceiptFact | undefined {
   const method = "eth_getTransactionReceipt";
   if (value === null) return undefined;
   const fields = fieldsOf(value, method);
   const txHash = readHash(fields, "transactionHash", method);
-  if (txHash !== asked) throw garbage(method, "response concerns a different transaction");
+  if (txHash !== requestedHash) throw garbage(method, "response concerns a different transaction");
   // Some nodes serve a receipt without block fields for a moment after sealing.
   const blockHash = readHash(fields, "blockHash", method);
   const status = fields["status"];

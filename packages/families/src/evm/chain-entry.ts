@@ -31,12 +31,14 @@ export const evm: FamilyEntry<"evm", EvmFacts> = {
       problems.push(`${place}: hubChainId of an EVM chain must equal its chainId`);
     const { fillContracts, isZksyncStack } = entry.additionalData;
     const { router, approvalProxy } = entry.contracts ?? {};
-    const named = fillContracts ?? [router, approvalProxy].filter((address) => address !== undefined);
+    const contractTexts = fillContracts ?? [router, approvalProxy].filter((address) => address !== undefined);
     return {
       chainId,
       finality: finalityPolicy(entry.additionalData, `${place}.additionalData`, problems),
       blockTimeSeconds: entry.blockTimeSeconds ?? BLOCK_TIME_SECONDS,
-      fillContracts: named.map((text, at) => evmAddress(text, `${place}: fill contract ${at}`, problems)),
+      fillContracts: contractTexts.map((text, index) =>
+        evmAddress(text, `${place}: fill contract ${index}`, problems),
+      ),
       isZksyncStack,
     };
   },

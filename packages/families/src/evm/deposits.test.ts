@@ -59,14 +59,14 @@ function transfer(token: Address, from: Address, amount: bigint, to = depository
 
 function logsOf(
   parts: readonly Part[],
-  at: { txHash: Hex; firstIndex: number } = { txHash, firstIndex: 40 },
+  position: { txHash: Hex; firstIndex: number } = { txHash, firstIndex: 40 },
 ): LogFact[] {
   return parts.map((part, index) => ({
     ...part,
-    logIndex: at.firstIndex + index,
+    logIndex: position.firstIndex + index,
     blockNumber: 100n,
     blockHash: `0x${"bb".repeat(32)}`,
-    txHash: at.txHash,
+    txHash: position.txHash,
   }));
 }
 
@@ -224,8 +224,8 @@ test("returns several deposits of one transaction in chain order, regardless of 
 });
 
 test("numbers only deposits that are equal in every field, each group separately", () => {
-  const alike = native(alice, 1n);
-  const others = [
+  const repeated = native(alice, 1n);
+  const different = [
     native(bob, 1n),
     native(alice, 2n),
     native(alice, 1n, otherId),
@@ -233,7 +233,7 @@ test("numbers only deposits that are equal in every field, each group separately
     transfer(usdc, alice, 1n),
     erc20(alice, usdc, 1n),
   ];
-  const ordinals = read([alike, ...others, alike, alike]).deposits.map(({ ordinal }) => ordinal);
+  const ordinals = read([repeated, ...different, repeated, repeated]).deposits.map(({ ordinal }) => ordinal);
   expect(ordinals).toEqual([0, 0, 0, 0, 0, 0, 1, 2]);
 });
 

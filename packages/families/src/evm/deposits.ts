@@ -96,7 +96,7 @@ interface Transfer {
   readonly log: LogFact;
   readonly from: Address;
   readonly amount: bigint;
-  taken: boolean;
+  isMatched: boolean;
 }
 
 interface Credit {
@@ -122,7 +122,7 @@ function depositsOfTransaction(
     const credit = creditOf(question, log, transfers, ignored);
     if (credit !== undefined) credits.push(credit);
   }
-  const direct = transfers.filter((transfer) => !transfer.taken);
+  const direct = transfers.filter((transfer) => !transfer.isMatched);
   // Two direct transfers cannot share the calldata's id, because it could belong to either. Only transfers of
   // the called token count: which others are seen depends on the configuration, and deposits must not.
   const isAlone = direct.filter(({ log }) => log.address === transaction.to).length === 1;
@@ -178,7 +178,7 @@ function creditOf(
     if (from === undefined || amount === undefined || words.length !== 1) return ignore("malformed");
     if (amount === 0n) return ignore("zeroAmount");
     if (from === question.depository) return ignore("selfTransfer");
-    transfers.push({ log, from, amount, taken: false });
+    transfers.push({ log, from, amount, isMatched: false });
     return undefined;
   }
   const isNative = log.topics[0] === NATIVE_DEPOSIT_TOPIC;
@@ -197,7 +197,7 @@ function creditOf(
 
   const transfer = transferBehind(currency, amount, transfers);
   if (transfer === undefined) return ignore("eventWithoutTransfer");
-  transfer.taken = true;
+  transfer.isMatched = true;
   return { ...event, log: transfer.log };
 }
 
@@ -213,7 +213,7 @@ function transferBehind(
   amount: bigint,
   transfers: readonly Transfer[],
 ): Transfer | undefined {
-  const free = transfers.filter(({ log, taken }) => !taken && log.address === token);
+  const free = transfers.filter(({ log, isMatched }) => !isMatched && log.address === token);
   const nearest = free.at(-1);
   const exact = free.findLast((transfer) => transfer.amount === amount);
   return exact ?? (nearest !== undefined && nearest.amount > amount ? nearest : undefined);
@@ -258,7 +258,8 @@ function inChainOrder(a: LogFact, b: LogFact): number {
 function splitWords(data: Hex): bigint[] {
   if ((data.length - 2) % 64 !== 0) return [];
   const words: bigint[] = [];
-  for (let at = 2; at < data.length; at += 64) words.push(BigInt(`0x${data.slice(at, at + 64)}`));
+  for (let offset = 2; offset < data.length; offset += 64)
+    words.push(BigInt(`0x${data.slice(offset, offset + 64)}`));
   return words;
 }
 

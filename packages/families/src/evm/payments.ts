@@ -105,13 +105,13 @@ export function judgePayments(
       return { refusal: `${currency} mirrors the native token and cannot be attested separately` };
     }
     const { payer } = named;
-    const kept = keptPayment(recipient, currency, facts.logs, {
+    const keptAmount = keptPayment(recipient, currency, facts.logs, {
       payer,
       named: amountNamed(named.payments ?? [], recipient, currency),
       guaranteed: amountGuaranteed(named.guaranteed, recipient, currency),
     });
-    if (kept === undefined) return { refusal: `Transfers of ${currency} cannot be read` };
-    amounts.push(kept);
+    if (keptAmount === undefined) return { refusal: `Transfers of ${currency} cannot be read` };
+    amounts.push(keptAmount);
   }
   return { amounts };
 }

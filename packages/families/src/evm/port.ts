@@ -323,7 +323,7 @@ export interface ChainReader {
    * endpoints: the count that a quorum has reached (`agreed`, the default), or the highest count of any
    * endpoint. A nonce counts as free only if no endpoint shows it as used.
    */
-  nonce(account: Address, at: "latest" | "pending", count?: "agreed" | "highest"): Promise<number>;
+  nonce(account: Address, tag: "latest" | "pending", count?: "agreed" | "highest"): Promise<number>;
   /** The transaction with which `account` used `nonce`, if it is in the blocks from…to. */
   transactionByNonce(account: Address, nonce: number, from: bigint, to: bigint): Promise<TxHash | undefined>;
   gasPrices(): Promise<GasPrices>;

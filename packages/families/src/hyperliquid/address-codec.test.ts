@@ -1,4 +1,4 @@
-import { exchangeCurrency, MAINNET_USDC_TOKEN_ID } from "@causeway/domain";
+import { hyperliquidCurrency, MAINNET_USDC_TOKEN_ID } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { hyperliquidCodec } from "./address-codec.ts";
 
@@ -8,6 +8,6 @@ test.each([
   { kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "a" },
   { kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "d".repeat(32) },
 ] as const)("encodes the currency of $kind as itself", (place) => {
-  const currency = exchangeCurrency(place);
+  const currency = hyperliquidCurrency(place);
   expect(hyperliquidCodec.encode(currency)).toBe(currency);
 });

@@ -1,4 +1,4 @@
-import { exchangeSigningProfiles, type Address, type Hex32 } from "@causeway/domain";
+import { hyperliquidSigningProfiles, type Address, type Hex32 } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { RpcFault } from "../rpc-fault.ts";
 import {
@@ -15,7 +15,7 @@ import ledger from "./fixtures/ledger.json" with { type: "json" };
 import sendAsset from "./fixtures/tx-details-send-asset.json" with { type: "json" };
 import usdSend from "./fixtures/tx-details-usd-send.json" with { type: "json" };
 
-const profile = exchangeSigningProfiles.hyperliquid;
+const profile = hyperliquidSigningProfiles.hyperliquid;
 const hash = sendAsset.tx.hash as Hex32;
 const user: Address = "0x00000000000000000000000000000000000000a1";
 const transactionIn = (answer: unknown) => readTransactionAnswer(answer, hash, profile);
@@ -27,19 +27,20 @@ const ledgerIn = (answer: unknown) => readLedger(answer, user, from, to);
 function* malformedCopies(value: unknown, path = ""): Generator<[path: string, copy: unknown]> {
   if (typeof value !== "object" || value === null) return;
   for (const name of Object.keys(value)) {
-    const at = `${path}/${name}`;
+    const partPath = `${path}/${name}`;
     const part = (value as Record<string, unknown>)[name];
-    const withPart = (other: unknown): unknown =>
-      Array.isArray(value) ? value.with(Number(name), other) : { ...value, [name]: other };
+    const withPart = (replacement: unknown): unknown =>
+      Array.isArray(value) ? value.with(Number(name), replacement) : { ...value, [name]: replacement };
     if (!Array.isArray(value)) {
-      const { [name]: _removed, ...rest } = value as Record<string, unknown>;
-      yield [`${at} missing`, rest];
+      const { [name]: _removed, ...withoutPart } = value as Record<string, unknown>;
+      yield [`${partPath} missing`, withoutPart];
     }
-    for (const other of [null, [], {}, true, ""].filter((replacement) => replacement !== part))
-      yield [`${at} = ${JSON.stringify(other)}`, withPart(other)];
+    for (const replacement of [null, [], {}, true, ""].filter((replacement) => replacement !== part))
+      yield [`${partPath} = ${JSON.stringify(replacement)}`, withPart(replacement)];
     if (typeof part === "number")
-      for (const other of [`${part}`, -1, 1.5, 2 ** 60]) yield [`${at} = ${other}`, withPart(other)];
-    for (const [deeper, copy] of malformedCopies(part, at)) yield [deeper, withPart(copy)];
+      for (const replacement of [`${part}`, -1, 1.5, 2 ** 60])
+        yield [`${partPath} = ${replacement}`, withPart(replacement)];
+    for (const [deeper, copy] of malformedCopies(part, partPath)) yield [deeper, withPart(copy)];
   }
 }
 
@@ -101,8 +102,8 @@ test("rejects a transaction with a missing or malformed field, or returns fewer 
 });
 
 test("refuses an answer about another transaction, account or time", () => {
-  const other: Hex32 = `0x${"12".repeat(32)}`;
-  expect(() => readTransactionAnswer(sendAsset, other, profile)).toThrow(RpcFault);
+  const replacement: Hex32 = `0x${"12".repeat(32)}`;
+  expect(() => readTransactionAnswer(sendAsset, replacement, profile)).toThrow(RpcFault);
   const othersDetails = { type: "userDetails", txs: [{ ...sendAsset.tx, user: `0x${"ee".repeat(20)}` }] };
   expect(() => readUserDetails(othersDetails, user, profile)).toThrow(RpcFault);
   expect(() => readLedger(ledger, "0x00000000000000000000000000000000000000ee", from, to)).toThrow(RpcFault);
@@ -119,9 +120,9 @@ test("an action of an unknown kind is opaque, because it may contain any transfe
 test("reports a ledger entry of an unknown kind with its content, and skips one that is known not to be a transfer", () => {
   const [, send] = ledger;
   const page = ledgerIn([{ ...send, delta: { ...send?.delta, type: "usdTransfer" } }]);
-  const { user: by, destination } = page.unknown[0] ?? {};
+  const { user: sender, destination } = page.unknown[0] ?? {};
   expect(page).toMatchObject({ size: 1, transfers: [], unknown: [{ type: "usdTransfer" }] });
-  expect([by, destination]).not.toContain(undefined);
+  expect([sender, destination]).not.toContain(undefined);
   expect(ledgerIn([{ ...send, delta: { type: "odd" } }]).unknown).toMatchObject([
     { user: undefined, destination: undefined },
   ]);
@@ -129,7 +130,7 @@ test("reports a ledger entry of an unknown kind with its content, and skips one 
 });
 
 test("does not accept the names of another profile", () => {
-  expect(() => readTransactionAnswer(sendAsset, hash, exchangeSigningProfiles.default)).toThrow(RpcFault);
+  expect(() => readTransactionAnswer(sendAsset, hash, hyperliquidSigningProfiles.default)).toThrow(RpcFault);
 });
 
 test("reports a transaction as unknown only if the explorer says so explicitly", () => {
@@ -164,7 +165,7 @@ test("reads a ledger with a transfer without a nonce, or with one of spot tokens
     [spot, "spotSend"],
   ] as const) {
     const page = ledgerIn([deposited, { ...send, delta }, internal]);
-    expect(page.transfers.map((one) => [one.kind, one.nonce, one.amount])).toEqual([
+    expect(page.transfers.map((transfer) => [transfer.kind, transfer.nonce, transfer.amount])).toEqual([
       [kind, undefined, "12.5"],
       ["usdSend", undefined, "1.0"],
     ]);

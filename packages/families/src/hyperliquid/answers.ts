@@ -2,7 +2,7 @@ import {
   parseAddress,
   parseHex32,
   type Address,
-  type ExchangeSigningProfile,
+  type HyperliquidSigningProfile,
   type Hex,
   type Hex32,
   type HyperliquidAction,
@@ -15,7 +15,7 @@ import { garbage, redact, RpcFault } from "../rpc-fault.ts";
  */
 
 /** One transaction on Hyperliquid. Every block is final. */
-export interface ExchangeTransaction {
+export interface HyperliquidTransaction {
   readonly hash: Hex32;
   /** Unix milliseconds of its block. */
   readonly time: bigint;
@@ -114,8 +114,8 @@ type Fields = Readonly<Record<string, unknown>>;
 export function readTransactionAnswer(
   answer: unknown,
   hash: Hex32,
-  profile: ExchangeSigningProfile,
-): ExchangeTransaction | undefined {
+  profile: HyperliquidSigningProfile,
+): HyperliquidTransaction | undefined {
   const method = "txDetails";
   if (answer === null) return undefined;
   const fields = record(method, answer, "response");
@@ -136,8 +136,8 @@ export function readTransactionAnswer(
 export function readUserDetails(
   answer: unknown,
   user: Address,
-  profile: ExchangeSigningProfile,
-): readonly ExchangeTransaction[] {
+  profile: HyperliquidSigningProfile,
+): readonly HyperliquidTransaction[] {
   const method = "userDetails";
   const fields = record(method, answer, "response");
   if (fields["type"] === "error") {
@@ -152,7 +152,11 @@ export function readUserDetails(
   return transactions;
 }
 
-function readTransaction(tx: unknown, method: string, profile: ExchangeSigningProfile): ExchangeTransaction {
+function readTransaction(
+  tx: unknown,
+  method: string,
+  profile: HyperliquidSigningProfile,
+): HyperliquidTransaction {
   const fields = record(method, tx, "transaction");
   const { hash, error } = fields;
   const id = typeof hash === "string" ? parseHex32(hash) : undefined;
@@ -172,8 +176,8 @@ function readTransaction(tx: unknown, method: string, profile: ExchangeSigningPr
 function readAction(
   fields: Fields,
   method: string,
-  { chainField }: ExchangeSigningProfile,
-): Pick<ExchangeTransaction, "action" | "isOpaque"> {
+  { chainField }: HyperliquidSigningProfile,
+): Pick<HyperliquidTransaction, "action" | "isOpaque"> {
   const text = (name: string): string => {
     const value = fields[name];
     if (typeof value !== "string") throw garbage(method, `action has no ${name}`);
@@ -206,7 +210,7 @@ function readAction(
   }
 }
 
-function knownAction(action: HyperliquidAction): Pick<ExchangeTransaction, "action" | "isOpaque"> {
+function knownAction(action: HyperliquidAction): Pick<HyperliquidTransaction, "action" | "isOpaque"> {
   return { action, isOpaque: false };
 }
 

@@ -1,6 +1,6 @@
 import type { Address } from "@causeway/domain";
-import type { ExchangeTransaction } from "./answers.ts";
-import { transferOf, type ExchangeTransfer, type TransferRules } from "./payments/transfers.ts";
+import type { HyperliquidTransaction } from "./answers.ts";
+import { transferOf, type HyperliquidTransfer, type TransferRules } from "./payments/transfers.ts";
 
 /** Judges whether a transaction is a deposit. Pure. */
 
@@ -10,7 +10,7 @@ export interface DepositRules extends TransferRules {
 }
 
 /** A transfer into a depository. The transfer itself does not name an order. */
-export interface ExchangeDeposit extends ExchangeTransfer {
+export interface HyperliquidDeposit extends HyperliquidTransfer {
   readonly sender: Address;
 }
 
@@ -19,9 +19,9 @@ export interface ExchangeDeposit extends ExchangeTransfer {
  * account, or a depository's own transfer.
  */
 export function depositIn(
-  transaction: ExchangeTransaction,
+  transaction: HyperliquidTransaction,
   rules: DepositRules,
-): ExchangeDeposit | { readonly refusal: string } | undefined {
+): HyperliquidDeposit | { readonly refusal: string } | undefined {
   const { action, user, error } = transaction;
   if (error !== undefined) return { refusal: "transaction failed" };
   if (action === undefined) return undefined;

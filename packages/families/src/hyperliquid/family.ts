@@ -4,7 +4,7 @@ import { depositoriesOf, currentFirst } from "../depositories.ts";
 import type { Evidence, PaymentQuestion } from "../evidence.ts";
 import type { Family } from "../family.ts";
 import type { HyperliquidFacts } from "./facts.ts";
-import type { ExchangeTransaction } from "./answers.ts";
+import type { HyperliquidTransaction } from "./answers.ts";
 import { depositIn } from "./deposits.ts";
 import { RETRY_AFTER_SECONDS } from "./finality.ts";
 import type { TransferPurpose } from "./payments/transfer-purpose.ts";
@@ -16,7 +16,7 @@ export interface HyperliquidRules extends Pick<TransferRules, "network" | "usdcT
 }
 
 export interface ListedTransaction {
-  readonly transaction: ExchangeTransaction;
+  readonly transaction: HyperliquidTransaction;
   readonly decimalsOf: TransferRules["decimalsOf"];
 }
 

@@ -1,4 +1,4 @@
-import { exchangeNonceWindow } from "@causeway/domain";
+import { hyperliquidNonceWindow } from "@causeway/domain";
 
 /**
  * When something on Hyperliquid is settled. Pure.
@@ -30,5 +30,5 @@ export const RETRY_AFTER_SECONDS = 5;
  * delay of its indexes.
  */
 export function isNonceOver(nonce: bigint, clock: bigint): boolean {
-  return clock > exchangeNonceWindow(nonce).closesAt + INDEX_LAG_MS;
+  return clock > hyperliquidNonceWindow(nonce).closesAt + INDEX_LAG_MS;
 }

@@ -7,13 +7,13 @@ export {
   readTransactionAnswer,
   readTransferCheck,
   readUserDetails,
-  type ExchangeTransaction,
+  type HyperliquidTransaction,
   type LedgerPage,
   type LedgerTransfer,
   type SpotToken,
   type UnknownEntry,
 } from "./answers.ts";
-export { depositIn, type ExchangeDeposit } from "./deposits.ts";
+export { depositIn, type HyperliquidDeposit } from "./deposits.ts";
 export type { HyperliquidFacts } from "./facts.ts";
 export { hyperliquid, nonceToMap, type HyperliquidRules } from "./family.ts";
 export { INDEX_LAG_MS, isNonceOver, RETRY_AFTER_SECONDS } from "./finality.ts";
@@ -24,6 +24,6 @@ export {
   isExecutionOf,
   mayBeExecutionOf,
   readWithdrawal,
-  type ExchangeWithdrawal,
+  type HyperliquidWithdrawal,
   type WithdrawalRules,
 } from "./withdrawals.ts";

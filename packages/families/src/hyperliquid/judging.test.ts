@@ -1,6 +1,6 @@
 import {
   encodeHyperliquidAction,
-  exchangeSigningProfiles,
+  hyperliquidSigningProfiles,
   hyperliquidActionId,
   MAINNET_USDC_TOKEN_ID,
   PERPS_CURRENCY,
@@ -12,7 +12,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import vector from "../../../../test/fixtures/oracle/withdrawal-hl-usdsend.json" with { type: "json" };
 import type { PaymentQuestion } from "../evidence.ts";
-import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
+import type { HyperliquidTransaction, LedgerTransfer } from "./answers.ts";
 import { depositIn } from "./deposits.ts";
 import { purposeOf } from "./payments/transfer-purpose.ts";
 import { judgePayment } from "./payments.ts";
@@ -30,7 +30,7 @@ const rules = {
   usdcTokenId: MAINNET_USDC_TOKEN_ID,
   decimalsOf: (tokenId: Hex) => ({ [MAINNET_USDC_TOKEN_ID]: 8, [HYPE]: 2 })[tokenId],
   depositories: [depository, oldDepository],
-  profile: exchangeSigningProfiles.hyperliquid,
+  profile: hyperliquidSigningProfiles.hyperliquid,
 };
 
 type UsdSend = Extract<HyperliquidAction, { type: "UsdSend" }>;
@@ -58,8 +58,8 @@ const sendAsset = (fields: Partial<SendAsset> = {}): SendAsset => ({
 });
 const transaction = (
   action: HyperliquidAction | undefined,
-  fields: Partial<ExchangeTransaction> = {},
-): ExchangeTransaction => ({
+  fields: Partial<HyperliquidTransaction> = {},
+): HyperliquidTransaction => ({
   hash: `0x${"77".repeat(32)}`,
   time: NOW,
   block: 1_000n,
@@ -69,7 +69,7 @@ const transaction = (
   isOpaque: false,
   ...fields,
 });
-const readDeposit = (action: HyperliquidAction | undefined, fields: Partial<ExchangeTransaction> = {}) =>
+const readDeposit = (action: HyperliquidAction | undefined, fields: Partial<HyperliquidTransaction> = {}) =>
   depositIn(transaction(action, fields), rules);
 
 test("a `usdSend` to any depository is a deposit of USDC on the first dex, identified by the nonce of the action", () => {
@@ -121,9 +121,9 @@ test("never credits more than the amount's text states, regardless of its format
 test("other actions, transfers to others and a depository's own transfers are not deposits", () => {
   expect(readDeposit(undefined)).toBeUndefined();
   expect(readDeposit(usdSend({ destination: friend }))).toBeUndefined();
-  for (const own of [depository, oldDepository]) {
-    expect(readDeposit(usdSend(), { user: own })).toBeUndefined();
-    expect(readDeposit(sendAsset({ sourceDex: "spot" }), { user: own })).toBeUndefined();
+  for (const depositoryAccount of [depository, oldDepository]) {
+    expect(readDeposit(usdSend(), { user: depositoryAccount })).toBeUndefined();
+    expect(readDeposit(sendAsset({ sourceDex: "spot" }), { user: depositoryAccount })).toBeUndefined();
   }
 });
 
@@ -159,44 +159,49 @@ test("identifies a token by its id, not by its name", () => {
 
 const id: Hex = `0x${"ab".repeat(32)}`;
 const HOUR = 3_600n;
-const at = 1_763_761_234n;
+const transferTime = 1_763_761_234n;
 
 test("takes a transfer's purpose from a nonce mapping set within an hour of the transfer", () => {
   const meaning = (setAt: bigint, asOf = setAt) =>
-    purposeOf({ entry: { id, depositor: friend, setAt }, asOf }, at);
-  for (const setAt of [0n, at, at + HOUR])
-    expect(meaning(setAt, at + 9n * HOUR)).toEqual({ kind: "for", id, depositor: friend });
-  expect(meaning(at + HOUR + 1n)).toEqual({ kind: "nothing" });
+    purposeOf({ entry: { id, depositor: friend, setAt }, asOf }, transferTime);
+  for (const setAt of [0n, transferTime, transferTime + HOUR])
+    expect(meaning(setAt, transferTime + 9n * HOUR)).toEqual({ kind: "for", id, depositor: friend });
+  expect(meaning(transferTime + HOUR + 1n)).toEqual({ kind: "nothing" });
 });
 
 test("a transfer without a mapping stays open until the hub's final block is past the hour, and then has no purpose", () => {
-  const silence = (asOf: bigint) => purposeOf({ entry: undefined, asOf }, at).kind;
-  expect(silence(at + HOUR)).toBe("open");
-  expect(silence(at + HOUR + 1n)).toBe("nothing");
+  const silence = (asOf: bigint) => purposeOf({ entry: undefined, asOf }, transferTime).kind;
+  expect(silence(transferTime + HOUR)).toBe("open");
+  expect(silence(transferTime + HOUR + 1n)).toBe("nothing");
 });
 
 test("oracles that reach a decision agree, regardless of when they ask", () => {
-  const setAt = fc.option(fc.bigInt({ min: at - 10n * HOUR, max: at + 10n * HOUR }), { nil: undefined });
-  const asked = fc.array(fc.bigInt({ min: at - HOUR, max: at + 12n * HOUR }), { minLength: 2, maxLength: 8 });
+  const setAt = fc.option(fc.bigInt({ min: transferTime - 10n * HOUR, max: transferTime + 10n * HOUR }), {
+    nil: undefined,
+  });
+  const queryTimes = fc.array(fc.bigInt({ min: transferTime - HOUR, max: transferTime + 12n * HOUR }), {
+    minLength: 2,
+    maxLength: 8,
+  });
   fc.assert(
-    fc.property(setAt, asked, (set, times) => {
-      const known = times
+    fc.property(setAt, queryTimes, (set, times) => {
+      const decisions = times
         .map((asOf) => {
           const isThere = set !== undefined && set <= asOf;
           return purposeOf(
             { entry: isThere ? { id, depositor: undefined, setAt: set } : undefined, asOf },
-            at,
+            transferTime,
           );
         })
         .filter(({ kind }) => kind !== "open");
-      expect(new Set(known.map(({ kind }) => kind)).size).toBeLessThanOrEqual(1);
+      expect(new Set(decisions.map(({ kind }) => kind)).size).toBeLessThanOrEqual(1);
     }),
   );
 });
 
 test("an entry without an id gives no purpose", () => {
-  const entry = { id: `0x${"00".repeat(32)}`, depositor: undefined, setAt: at } as const;
-  expect(purposeOf({ entry, asOf: at }, at)).toEqual({ kind: "nothing" });
+  const entry = { id: `0x${"00".repeat(32)}`, depositor: undefined, setAt: transferTime } as const;
+  expect(purposeOf({ entry, asOf: transferTime }, transferTime)).toEqual({ kind: "nothing" });
 });
 
 const question: PaymentQuestion = {
@@ -207,50 +212,50 @@ const question: PaymentQuestion = {
   receipts: [{ recipient: friend, currency: PERPS_CURRENCY }],
   calls: [],
 };
-const paid = (
+const judge = (
   action: HyperliquidAction,
-  fields: Partial<ExchangeTransaction> = {},
-  asked: Partial<PaymentQuestion> = {},
-) => judgePayment(transaction(action, fields), rules, { ...question, ...asked });
+  fields: Partial<HyperliquidTransaction> = {},
+  queryTimes: Partial<PaymentQuestion> = {},
+) => judgePayment(transaction(action, fields), rules, { ...question, ...queryTimes });
 const toFriend = { destination: friend };
 
 test("counts what the recipient received in the currency, and each transfer once", () => {
   const expected = { amounts: [1_250_000_000n], payer: user, nonce: NOW - 5n };
-  expect(paid(usdSend(toFriend))).toEqual(expected);
-  expect(paid(sendAsset(toFriend))).toEqual(expected);
+  expect(judge(usdSend(toFriend))).toEqual(expected);
+  expect(judge(sendAsset(toFriend))).toEqual(expected);
   const receipts = [
     { recipient: friend, currency: MAINNET_USDC_TOKEN_ID },
     { recipient: user, currency: PERPS_CURRENCY },
     { recipient: friend, currency: PERPS_CURRENCY },
   ];
-  expect(paid(usdSend(toFriend), {}, { receipts })).toMatchObject({ amounts: [0n, 0n, 1_250_000_000n] });
+  expect(judge(usdSend(toFriend), {}, { receipts })).toMatchObject({ amounts: [0n, 0n, 1_250_000_000n] });
 });
 
 test("a payment on another dex or in another token does not count", () => {
-  for (const elsewhere of [
+  for (const change of [
     { destinationDex: "spot" },
     { destinationDex: "xyz" },
     { sourceDex: "spot", destinationDex: "spot", token: `HYPE:${HYPE}`, amount: "99" },
   ])
-    expect(paid(sendAsset({ ...toFriend, ...elsewhere }))).toMatchObject({ amounts: [0n] });
+    expect(judge(sendAsset({ ...toFriend, ...change }))).toMatchObject({ amounts: [0n] });
 });
 
 test("the time of a payment is that of its block, regardless of the nonce its signer chose", () => {
   const deadline = Number(NOW / 1_000n);
-  expect(paid(usdSend({ ...toFriend, time: NOW + 9_000_000n }))).toHaveProperty("amounts");
+  expect(judge(usdSend({ ...toFriend, time: NOW + 9_000_000n }))).toHaveProperty("amounts");
   const late = { time: BigInt(deadline + 1) * 1_000n };
-  expect(paid(usdSend({ ...toFriend, time: 1n }), late)).toHaveProperty("refusal");
+  expect(judge(usdSend({ ...toFriend, time: 1n }), late)).toHaveProperty("refusal");
 });
 
 test("refuses failed transfers, self-transfers, transfers involving a depository or sub-account, and orders with calls", () => {
-  expect(paid(usdSend(toFriend), { error: "no" })).toHaveProperty("refusal");
-  expect(paid(sendAsset({ destination: user, sourceDex: "spot" }))).toHaveProperty("refusal");
-  expect(paid(usdSend(toFriend), { user: oldDepository })).toHaveProperty("refusal");
-  expect(paid(usdSend({ destination: oldDepository }))).toHaveProperty("refusal");
-  expect(paid(sendAsset({ ...toFriend, fromSubAccount: friend }))).toHaveProperty("refusal");
-  expect(paid(usdSend(toFriend), {}, { calls: ["0x12"] })).toHaveProperty("refusal");
+  expect(judge(usdSend(toFriend), { error: "no" })).toHaveProperty("refusal");
+  expect(judge(sendAsset({ destination: user, sourceDex: "spot" }))).toHaveProperty("refusal");
+  expect(judge(usdSend(toFriend), { user: oldDepository })).toHaveProperty("refusal");
+  expect(judge(usdSend({ destination: oldDepository }))).toHaveProperty("refusal");
+  expect(judge(sendAsset({ ...toFriend, fromSubAccount: friend }))).toHaveProperty("refusal");
+  expect(judge(usdSend(toFriend), {}, { calls: ["0x12"] })).toHaveProperty("refusal");
   const twice = [question.receipts[0]!, question.receipts[0]!];
-  expect(() => paid(usdSend(toFriend), {}, { receipts: twice })).toThrow(RangeError);
+  expect(() => judge(usdSend(toFriend), {}, { receipts: twice })).toThrow(RangeError);
 });
 
 const { encoded, withdrawalId } = vector.output;
@@ -287,13 +292,13 @@ test("refuses payloads whose execution would not pay what is attested", () => {
 
 test("only a depository's own transaction with exactly the same action executes a withdrawal", () => {
   const action = sendAsset(toFriend);
-  const wanted = withdrawal(action);
-  if ("refusal" in wanted) throw new Error(wanted.refusal);
-  expect(wanted.id).toBe(hyperliquidActionId(action, rules.profile));
+  const payment = withdrawal(action);
+  if ("refusal" in payment) throw new Error(payment.refusal);
+  expect(payment.id).toBe(hyperliquidActionId(action, rules.profile));
   const isExecutedBy = (
-    fields: Partial<ExchangeTransaction>,
-    other: HyperliquidAction | undefined = action,
-  ) => isExecutionOf(transaction(other, { user: depository, ...fields }), wanted, rules);
+    fields: Partial<HyperliquidTransaction>,
+    executedAction: HyperliquidAction | undefined = action,
+  ) => isExecutionOf(transaction(executedAction, { user: depository, ...fields }), payment, rules);
   expect(isExecutedBy({})).toBe(true);
   expect(isExecutedBy({ user: oldDepository })).toBe(true);
   expect(isExecutedBy({ user })).toBe(false);
@@ -322,20 +327,22 @@ test("finds the transaction of an execution from every format of ledger entry", 
     nonce: NOW - 5n,
   };
   for (const action of [sendAsset(toFriend), usdSend(toFriend)]) {
-    const wanted = withdrawal(action);
-    if ("refusal" in wanted) throw new Error(wanted.refusal);
-    const own: LedgerTransfer =
+    const payment = withdrawal(action);
+    if ("refusal" in payment) throw new Error(payment.refusal);
+    const depositoryAccount: LedgerTransfer =
       action.type === "SendAsset" ? entry : { ...entry, kind: "usdSend", amount: "12.500", nonce: undefined };
-    expect(mayBeExecutionOf(own, wanted, rules)).toBe(true);
+    expect(mayBeExecutionOf(depositoryAccount, payment, rules)).toBe(true);
     // The ledger may show the action in any format, so only a different nonce proves a different action.
-    expect(mayBeExecutionOf(entry, wanted, rules)).toBe(true);
-    expect(mayBeExecutionOf({ ...entry, nonce: undefined }, wanted, rules)).toBe(true);
-    expect(mayBeExecutionOf({ ...entry, kind: "spotSend", nonce: undefined }, wanted, rules)).toBe(true);
-    expect(mayBeExecutionOf({ ...own, kind: "usdSend", nonce: undefined }, wanted, rules)).toBe(true);
-    expect(mayBeExecutionOf({ ...entry, nonce: NOW - 6n }, wanted, rules)).toBe(false);
-    const more: LedgerTransfer = { ...entry, kind: "usdSend", amount: "12.51", nonce: undefined };
-    expect(mayBeExecutionOf(more, wanted, rules)).toBe(false);
-    expect(mayBeExecutionOf({ ...own, user }, wanted, rules)).toBe(false);
-    expect(mayBeExecutionOf({ ...own, destination: user }, wanted, rules)).toBe(false);
+    expect(mayBeExecutionOf(entry, payment, rules)).toBe(true);
+    expect(mayBeExecutionOf({ ...entry, nonce: undefined }, payment, rules)).toBe(true);
+    expect(mayBeExecutionOf({ ...entry, kind: "spotSend", nonce: undefined }, payment, rules)).toBe(true);
+    expect(
+      mayBeExecutionOf({ ...depositoryAccount, kind: "usdSend", nonce: undefined }, payment, rules),
+    ).toBe(true);
+    expect(mayBeExecutionOf({ ...entry, nonce: NOW - 6n }, payment, rules)).toBe(false);
+    const largerEntry: LedgerTransfer = { ...entry, kind: "usdSend", amount: "12.51", nonce: undefined };
+    expect(mayBeExecutionOf(largerEntry, payment, rules)).toBe(false);
+    expect(mayBeExecutionOf({ ...depositoryAccount, user }, payment, rules)).toBe(false);
+    expect(mayBeExecutionOf({ ...depositoryAccount, destination: user }, payment, rules)).toBe(false);
   }
 });

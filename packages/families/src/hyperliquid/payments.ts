@@ -1,6 +1,6 @@
 import type { Address } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
-import type { ExchangeTransaction } from "./answers.ts";
+import type { HyperliquidTransaction } from "./answers.ts";
 import { transferOf, type TransferRules } from "./payments/transfers.ts";
 
 /** Judges what a solver's transaction paid. Pure. */
@@ -23,7 +23,7 @@ export type PaymentJudgment =
  * indistinguishable
  */
 export function judgePayment(
-  transaction: ExchangeTransaction,
+  transaction: HyperliquidTransaction,
   rules: PaymentRules,
   question: PaymentQuestion,
 ): PaymentJudgment {
@@ -53,6 +53,6 @@ export function judgePayment(
 }
 
 /** Unix seconds of a transaction's block. */
-export function timestampOf({ time }: Pick<ExchangeTransaction, "time">): bigint {
+export function timestampOf({ time }: Pick<HyperliquidTransaction, "time">): bigint {
   return time / 1_000n;
 }

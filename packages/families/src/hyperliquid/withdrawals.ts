@@ -4,18 +4,18 @@ import {
   parseExactAmount,
   PERPS_DECIMALS,
   type Address,
-  type ExchangeSigningProfile,
+  type HyperliquidSigningProfile,
   type Hex,
   type Hex32,
   type HyperliquidAction,
 } from "@causeway/domain";
-import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
+import type { HyperliquidTransaction, LedgerTransfer } from "./answers.ts";
 import { transferOf, type TransferRules } from "./payments/transfers.ts";
 
 /** Reads withdrawal payloads, and finds the transactions that execute them. Pure. */
 
 /** The payment of a payload. */
-export interface ExchangeWithdrawal {
+export interface HyperliquidWithdrawal {
   /** The struct hash that the depository signs. */
   readonly id: Hex32;
   readonly action: HyperliquidAction;
@@ -27,14 +27,14 @@ export interface ExchangeWithdrawal {
 
 export interface WithdrawalRules extends TransferRules {
   readonly depositories: readonly Address[];
-  readonly profile: ExchangeSigningProfile;
+  readonly profile: HyperliquidSigningProfile;
 }
 
 /** The withdrawal of a payload, or why it could not be attested. */
 export function readWithdrawal(
   payload: Hex,
   rules: WithdrawalRules,
-): ExchangeWithdrawal | { readonly refusal: string } {
+): HyperliquidWithdrawal | { readonly refusal: string } {
   const action = decodeHyperliquidAction(payload);
   if (action === undefined) return { refusal: "payload is not a Hyperliquid transfer" };
   const transfer = transferOf(action, rules);
@@ -54,8 +54,8 @@ export function readWithdrawal(
  * action.
  */
 export function isExecutionOf(
-  { user, error, action }: ExchangeTransaction,
-  { id }: ExchangeWithdrawal,
+  { user, error, action }: HyperliquidTransaction,
+  { id }: HyperliquidWithdrawal,
   { depositories, profile }: WithdrawalRules,
 ): boolean {
   return (
@@ -72,7 +72,7 @@ export function isExecutionOf(
  */
 export function mayBeExecutionOf(
   entry: LedgerTransfer,
-  { action, recipient, nonce }: ExchangeWithdrawal,
+  { action, recipient, nonce }: HyperliquidWithdrawal,
   { depositories }: WithdrawalRules,
 ): boolean {
   if (!depositories.includes(entry.user) || entry.destination !== recipient) return false;

@@ -30,7 +30,7 @@ test("encoding a decoded account gives the same bytes", () => {
 
 test("accepts no other text as an account", () => {
   const big = (1n << 128n).toString();
-  const others = [
+  const malformed = [
     "",
     "-1",
     "+1",
@@ -47,7 +47,7 @@ test("accepts no other text as an account", () => {
     "9".repeat(39),
     "abc",
   ];
-  for (const text of others) expect(encode(text), text).toBeUndefined();
+  for (const text of malformed) expect(encode(text), text).toBeUndefined();
   fc.assert(
     fc.property(fc.string(), (text) => {
       const bytes = encode(text);
@@ -72,9 +72,9 @@ test("a transaction id is 80 lower-case digits without prefix, and nothing equiv
   fc.assert(
     fc.property(digits(80), (id) => {
       expect(transactionIdBytes(id)).toBe(`0x${id}`);
-      const others = [`0x${id}`, id.slice(1), `${id}0`, ` ${id}`, `${id}\n`];
-      if (id.toUpperCase() !== id) others.push(id.toUpperCase());
-      for (const other of others) expect(transactionIdBytes(other), other).toBeUndefined();
+      const malformed = [`0x${id}`, id.slice(1), `${id}0`, ` ${id}`, `${id}\n`];
+      if (id.toUpperCase() !== id) malformed.push(id.toUpperCase());
+      for (const text of malformed) expect(transactionIdBytes(text), text).toBeUndefined();
     }),
   );
 });

@@ -23,7 +23,7 @@ const faultOf = (ask: () => unknown): unknown => {
 test("reads a complete record, with amounts that a double cannot represent", () => {
   expect(read(TRANSFER)).toEqual({
     hash: HASH,
-    standing: "final",
+    state: "final",
     queuedAtMs: 1_763_298_993_375n,
     executedAtMs: 1_763_298_993_242n,
     blockHeight: 97_526_892n,
@@ -60,13 +60,13 @@ test("refuses amounts that are not integers instead of rounding them", () => {
 });
 
 test("only 3 is settled; 4 and 5 are refused, and so is 0 in a block", () => {
-  const standings = [-1n, 0n, 1n, 2n, 3n, 4n, 5n, 6n, 255n].map((status) => [
+  const states = [-1n, 0n, 1n, 2n, 3n, 4n, 5n, 6n, 255n].map((status) => [
     transactionStateOf(status, 0n),
     transactionStateOf(status, 7n),
   ]);
   const open = ["notFinal", "notFinal"];
   const done = ["failed", "failed"];
-  expect(standings).toEqual([
+  expect(states).toEqual([
     open,
     ["notFinal", "failed"],
     open,
@@ -167,7 +167,7 @@ test("refuses a record with any part missing", () => {
 
 test("reads a transaction that is not a transfer", () => {
   expect(read(TRANSFER.replace('"type":12', '"type":14'))).toMatchObject({
-    standing: "final",
+    state: "final",
     transfer: undefined,
   });
 });

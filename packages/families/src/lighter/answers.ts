@@ -8,10 +8,10 @@ import { transactionStateOf, type TransactionState } from "./finality.ts";
  */
 
 /** One transaction as Lighter records it. */
-export interface ExchangeTransaction {
+export interface LighterTransaction {
   /** 80 lower-case hex digits. */
   readonly hash: string;
-  readonly standing: TransactionState;
+  readonly state: TransactionState;
   /** Unix milliseconds at which Lighter accepted it. */
   readonly queuedAtMs: bigint;
   /** Unix milliseconds at which it was executed; 0 until then. */
@@ -19,11 +19,11 @@ export interface ExchangeTransaction {
   /** Block height; 0 while it is not in a block. */
   readonly blockHeight: bigint;
   /** Undefined if the transaction is not a transfer. */
-  readonly transfer: ExchangeTransfer | undefined;
+  readonly transfer: RecordedTransfer | undefined;
 }
 
 /** A signed transfer between two accounts. */
-export interface ExchangeTransfer {
+export interface RecordedTransfer {
   readonly fromAccountIndex: bigint;
   readonly apiKeyIndex: bigint;
   readonly toAccountIndex: bigint;
@@ -59,7 +59,7 @@ const TIMES_MS = { from: 1_500_000_000_000n, to: 9_999_999_999_999n };
  * @throws RpcFault garbage for any other shape, another transaction, or a record that contradicts what was
  * signed
  */
-export function readTransaction(hash: string, status: number, text: string): ExchangeTransaction | undefined {
+export function readTransaction(hash: string, status: number, text: string): LighterTransaction | undefined {
   const method = "tx";
   const record = jsonObject(method, text);
   if (status !== 200 || record["code"] !== 200n) {
@@ -71,12 +71,12 @@ export function readTransaction(hash: string, status: number, text: string): Exc
   const transfer = isTransfer ? readTransfer(method, record) : undefined;
   const executedAtMs = integer(method, record, "executed_at");
   const blockHeight = integer(method, record, "block_height");
-  const standing = transactionStateOf(integer(method, record, "status"), blockHeight);
-  if (standing === "final" && (executedAtMs === 0n || blockHeight === 0n))
+  const state = transactionStateOf(integer(method, record, "status"), blockHeight);
+  if (state === "final" && (executedAtMs === 0n || blockHeight === 0n))
     throw garbage(method, "settled transaction has no block or time");
   return {
     hash,
-    standing,
+    state,
     queuedAtMs: time(method, "queued_at", integer(method, record, "queued_at")),
     executedAtMs: executedAtMs === 0n ? 0n : time(method, "executed_at", executedAtMs),
     blockHeight,
@@ -85,11 +85,11 @@ export function readTransaction(hash: string, status: number, text: string): Exc
 }
 
 /** The signed content is JSON text inside the record. */
-function readTransfer(method: string, record: Readonly<Record<string, unknown>>): ExchangeTransfer {
+function readTransfer(method: string, record: Readonly<Record<string, unknown>>): RecordedTransfer {
   const { info } = record;
   if (typeof info !== "string") throw garbage(method, "info is not a string");
   const signed = jsonObject(method, info);
-  const transfer: ExchangeTransfer = {
+  const transfer: RecordedTransfer = {
     fromAccountIndex: integer(method, signed, "FromAccountIndex"),
     apiKeyIndex: integer(method, signed, "ApiKeyIndex"),
     toAccountIndex: integer(method, signed, "ToAccountIndex"),
@@ -113,8 +113,8 @@ function readTransfer(method: string, record: Readonly<Record<string, unknown>>)
 /** Lighter's contract on Ethereum. @throws RpcFault garbage */
 export function readContract(status: number, text: string): Address {
   const method = "info";
-  const named = jsonObject(method, text)["contract_address"];
-  const contract = typeof named === "string" ? parseAddress(named) : undefined;
+  const contractText = jsonObject(method, text)["contract_address"];
+  const contract = typeof contractText === "string" ? parseAddress(contractText) : undefined;
   if (status !== 200 || contract === undefined)
     throw garbage(method, `response has status ${status} and no contract address`);
   return contract;
@@ -131,9 +131,9 @@ export function readLoggedTransfers(status: number, text: string): readonly Logg
     const { hash, pubdata } = entry;
     if (typeof hash !== "string" || !isHash(hash)) throw garbage(method, "entry has no hash");
     if (!isObject(pubdata)) throw garbage(method, "entry has no published data");
-    const moved = pubdata["l2_transfer_pubdata_v2"] ?? pubdata["l2_transfer_pubdata"];
-    if (!isObject(moved)) throw garbage(method, "entry is not a transfer");
-    const from = moved["from_account_index"];
+    const transferData = pubdata["l2_transfer_pubdata_v2"] ?? pubdata["l2_transfer_pubdata"];
+    if (!isObject(transferData)) throw garbage(method, "entry is not a transfer");
+    const from = transferData["from_account_index"];
     if (typeof from !== "string" && typeof from !== "bigint") throw garbage(method, "entry has no sender");
     return { hash, fromAccountIndex: from.toString() };
   });

@@ -4,7 +4,7 @@ import { lighterCodec } from "./address-codec.ts";
 import type { LighterFacts } from "./facts.ts";
 
 /** Lighter's chain id in signatures on mainnet. */
-const MAIN_NETWORK = 304;
+const MAINNET_CHAIN_ID = 304;
 
 export const lighter: FamilyEntry<"lighter", LighterFacts> = {
   id: "lighter",
@@ -18,7 +18,7 @@ export const lighter: FamilyEntry<"lighter", LighterFacts> = {
     family: async () => await import("./family.ts"),
   },
   facts: ({ entry: { additionalData } }) => {
-    const { explorerApiUrl, exchangeChainId = MAIN_NETWORK, exchangeContract } = additionalData;
+    const { explorerApiUrl, exchangeChainId = MAINNET_CHAIN_ID, exchangeContract } = additionalData;
     return {
       explorerApiUrl,
       exchangeChainId: BigInt(exchangeChainId),

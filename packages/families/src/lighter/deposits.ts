@@ -1,7 +1,7 @@
 import type { Hex32 } from "@causeway/domain";
 import type { TransactionDeposits } from "../evidence.ts";
-import type { ExchangeTransaction } from "./answers.ts";
-import { arrivesIn } from "./answers/currency.ts";
+import type { LighterTransaction } from "./answers.ts";
+import { arrivalCurrency } from "./answers/currency.ts";
 
 /** Finds deposits in settled transactions. Pure. */
 
@@ -16,7 +16,7 @@ const NO_ID = /^0x[0-9a-f]{40}0{24}$/;
  */
 export function depositsIn(
   depositories: readonly [string, ...string[]],
-  { transfer, queuedAtMs }: Pick<ExchangeTransaction, "transfer" | "queuedAtMs">,
+  { transfer, queuedAtMs }: Pick<LighterTransaction, "transfer" | "queuedAtMs">,
 ): TransactionDeposits {
   const timestamp = queuedAtMs / 1_000n;
   const none: TransactionDeposits = { depository: depositories[0], deposits: [], timestamp };
@@ -27,7 +27,7 @@ export function depositsIn(
   const deposit = {
     index: "0",
     depositor,
-    currency: arrivesIn(transfer),
+    currency: arrivalCurrency(transfer),
     amount: transfer.amount,
     depositId: depositIdOf(transfer.memo),
   };

@@ -2,7 +2,7 @@ import { final, refuted } from "../answer.ts";
 import { depositoriesOf, currentFirst } from "../depositories.ts";
 import type { Family } from "../family.ts";
 import type { LighterFacts } from "./facts.ts";
-import type { ExchangeTransaction } from "./answers.ts";
+import type { LighterTransaction } from "./answers.ts";
 import { depositsIn } from "./deposits.ts";
 import { RETRY_AFTER_SECONDS } from "./finality.ts";
 import { judgePayments } from "./payments.ts";
@@ -12,7 +12,7 @@ export interface LighterRules {
   readonly exchangeChainId: bigint;
 }
 
-export const lighter: Family<"lighter", LighterFacts, LighterRules, ExchangeTransaction> = {
+export const lighter: Family<"lighter", LighterFacts, LighterRules, LighterTransaction> = {
   id: "lighter",
   retryAfterSeconds: () => RETRY_AFTER_SECONDS,
   rules: (chain, { exchangeChainId }) => ({ depositories: depositoriesOf(chain), exchangeChainId }),

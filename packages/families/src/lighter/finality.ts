@@ -23,12 +23,12 @@ export function transactionStateOf(status: bigint, blockHeight: bigint): Transac
 export const RETRY_AFTER_SECONDS = 2;
 
 /** Evidence of a settled transaction. @param transaction undefined if Lighter does not know it */
-export function settledEvidence<T extends { readonly standing: TransactionState }>(
+export function settledEvidence<T extends { readonly state: TransactionState }>(
   transaction: T | undefined,
 ): Evidence<T> {
   if (transaction === undefined) return { kind: "absent" };
-  const { standing }: { readonly standing: TransactionState } = transaction;
-  switch (standing) {
+  const { state }: { readonly state: TransactionState } = transaction;
+  switch (state) {
     case "final":
       return final(transaction);
     case "failed":
@@ -38,7 +38,7 @@ export function settledEvidence<T extends { readonly standing: TransactionState 
       return { kind: "notFinal", reason, retryAfterSeconds: RETRY_AFTER_SECONDS };
     }
     default:
-      standing satisfies never;
+      state satisfies never;
       throw new TypeError("invariant violated: unknown settlement state");
   }
 }

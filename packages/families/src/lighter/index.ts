@@ -3,7 +3,7 @@ export {
   readContract,
   readLoggedTransfers,
   readTransaction,
-  type ExchangeTransaction,
+  type LighterTransaction,
   type LoggedTransfer,
 } from "./answers.ts";
 export { depositsIn } from "./deposits.ts";

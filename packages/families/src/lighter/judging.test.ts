@@ -2,8 +2,8 @@ import type { Hex32 } from "@causeway/domain";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PaymentQuestion } from "../evidence.ts";
-import type { ExchangeTransfer } from "./answers.ts";
-import { arrivesIn } from "./answers/currency.ts";
+import type { RecordedTransfer } from "./answers.ts";
+import { arrivalCurrency } from "./answers/currency.ts";
 import { depositsIn } from "./deposits.ts";
 import { judgePayments } from "./payments.ts";
 
@@ -11,7 +11,7 @@ const ID: Hex32 = `0x${"ab".repeat(32)}`;
 const OURS = ["460491", "460492"] as const;
 const QUEUED_MS = 1_763_298_993_375n;
 
-const aTransfer = (changes: Partial<ExchangeTransfer> = {}): ExchangeTransfer => ({
+const aTransfer = (changes: Partial<RecordedTransfer> = {}): RecordedTransfer => ({
   fromAccountIndex: 123_456n,
   apiKeyIndex: 4n,
   toAccountIndex: 460_491n,
@@ -24,7 +24,7 @@ const aTransfer = (changes: Partial<ExchangeTransfer> = {}): ExchangeTransfer =>
   nonce: 1n,
   ...changes,
 });
-const deposited = (changes: Partial<ExchangeTransfer> = {}) =>
+const deposited = (changes: Partial<RecordedTransfer> = {}) =>
   depositsIn(OURS, { transfer: aTransfer(changes), queuedAtMs: QUEUED_MS });
 
 test("a transfer to a depository is one deposit by its sender, without the fee", () => {
@@ -49,13 +49,13 @@ test("USDC in the perpetuals balance is currency 0; everything else is its asset
     [1n, 1n],
     [1n, 0n],
     [62n, 1n],
-  ].map(([assetIndex = 0n, toRouteType = 0n]) => arrivesIn({ assetIndex, toRouteType }));
+  ].map(([assetIndex = 0n, toRouteType = 0n]) => arrivalCurrency({ assetIndex, toRouteType }));
   expect(currencies).toEqual(["0", "3", "1", "1", "62"]);
   expect(deposited({ assetIndex: 1n, toRouteType: 1n, fromRouteType: 0n }).deposits[0]?.currency).toBe("1");
 });
 
 test("transfers between depositories or to others, and other transactions, are not deposits", () => {
-  const none: Partial<ExchangeTransfer>[] = [
+  const none: Partial<RecordedTransfer>[] = [
     { toAccountIndex: 7n },
     { fromAccountIndex: 460_491n },
     { fromAccountIndex: 460_492n },
@@ -90,12 +90,12 @@ test("for any transfers, deposits total exactly what the depositories received f
   fc.assert(
     fc.property(transfers, (all) => {
       const minted = all
-        .flatMap((one) => deposited(one).deposits)
+        .flatMap((transfer) => deposited(transfer).deposits)
         .reduce((sum, { amount }) => sum + amount, 0n);
       const ours = (index: bigint): boolean => index > 6n;
-      const received = all.reduce((sum, one) => {
-        const comes = ours(one.toAccountIndex) && !ours(one.fromAccountIndex);
-        return comes ? sum + one.amount : sum;
+      const received = all.reduce((sum, transfer) => {
+        const comes = ours(transfer.toAccountIndex) && !ours(transfer.fromAccountIndex);
+        return comes ? sum + transfer.amount : sum;
       }, 0n);
       expect(minted).toBe(received);
     }),
@@ -111,8 +111,8 @@ const aQuestion = (changes: Partial<PaymentQuestion> = {}): PaymentQuestion => (
   calls: [],
   ...changes,
 });
-const paid = (
-  changes: Partial<ExchangeTransfer> = {},
+const judge = (
+  changes: Partial<RecordedTransfer> = {},
   question: Partial<PaymentQuestion> = {},
   executedAtMs = QUEUED_MS - 100n,
 ) =>
@@ -123,49 +123,49 @@ const paid = (
   );
 
 test("a transfer with the order's id as its memo pays its recipient, in its currency only", () => {
-  expect(paid()).toEqual({ amounts: [5_000_000n], timestamp: 1_763_298_993n });
+  expect(judge()).toEqual({ amounts: [5_000_000n], timestamp: 1_763_298_993n });
   const receipts = [
     { recipient: "462196", currency: "3" },
     { recipient: "5", currency: "0" },
     { recipient: "462196", currency: "0" },
   ];
-  expect(paid({}, { receipts })).toMatchObject({ amounts: [0n, 0n, 5_000_000n] });
-  expect(paid({ toRouteType: 1n }, { receipts })).toMatchObject({ amounts: [5_000_000n, 0n, 0n] });
+  expect(judge({}, { receipts })).toMatchObject({ amounts: [0n, 0n, 5_000_000n] });
+  expect(judge({ toRouteType: 1n }, { receipts })).toMatchObject({ amounts: [5_000_000n, 0n, 0n] });
 });
 
 test("counts ETH only in the balance where it can be spent", () => {
   const receipts = [{ recipient: "462196", currency: "1" }];
-  expect(paid({ assetIndex: 1n, toRouteType: 1n }, { receipts })).toMatchObject({ amounts: [5_000_000n] });
-  expect(paid({ assetIndex: 1n, toRouteType: 0n }, { receipts })).toMatchObject({ amounts: [0n] });
+  expect(judge({ assetIndex: 1n, toRouteType: 1n }, { receipts })).toMatchObject({ amounts: [5_000_000n] });
+  expect(judge({ assetIndex: 1n, toRouteType: 0n }, { receipts })).toMatchObject({ amounts: [0n] });
 });
 
 test("a transfer from an account to itself is not a payment", () => {
-  expect(paid({ fromAccountIndex: 462_196n, fromRouteType: 1n })).toMatchObject({ amounts: [0n] });
+  expect(judge({ fromAccountIndex: 462_196n, fromRouteType: 1n })).toMatchObject({ amounts: [0n] });
 });
 
 test("a payment is in time if the later of Lighter's two times is", () => {
-  expect(paid({}, { deadline: 1_763_298_993 })).toEqual({
+  expect(judge({}, { deadline: 1_763_298_993 })).toEqual({
     refusal: expect.stringContaining("deadline") as string,
   });
-  expect(paid({}, {}, 1_763_298_994_000n)).toMatchObject({ timestamp: 1_763_298_994n });
-  expect(paid({}, {}, 1_763_298_994_001n)).toEqual({
+  expect(judge({}, {}, 1_763_298_994_000n)).toMatchObject({ timestamp: 1_763_298_994n });
+  expect(judge({}, {}, 1_763_298_994_001n)).toEqual({
     refusal: expect.stringContaining("deadline") as string,
   });
 });
 
 test("refuses payments for another order, from or to a depository, with calls, and transactions without a transfer", () => {
-  expect(paid({ memo: `0x${"ac".repeat(32)}` })).toHaveProperty("refusal");
-  expect(paid({ fromAccountIndex: 460_491n })).toHaveProperty("refusal");
-  expect(paid({ fromAccountIndex: 460_492n })).toHaveProperty("refusal");
+  expect(judge({ memo: `0x${"ac".repeat(32)}` })).toHaveProperty("refusal");
+  expect(judge({ fromAccountIndex: 460_491n })).toHaveProperty("refusal");
+  expect(judge({ fromAccountIndex: 460_492n })).toHaveProperty("refusal");
   expect(
-    paid({ toAccountIndex: 460_491n }, { receipts: [{ recipient: "460491", currency: "0" }] }),
+    judge({ toAccountIndex: 460_491n }, { receipts: [{ recipient: "460491", currency: "0" }] }),
   ).toHaveProperty("refusal");
-  expect(paid({}, { calls: ["0x01"] })).toHaveProperty("refusal");
+  expect(judge({}, { calls: ["0x01"] })).toHaveProperty("refusal");
   const none = { transfer: undefined, queuedAtMs: QUEUED_MS, executedAtMs: QUEUED_MS };
   expect(judgePayments(OURS, none, aQuestion())).toHaveProperty("refusal");
 });
 
 test("throws if the question contains a recipient and currency twice", () => {
   const receipt = { recipient: "462196", currency: "0" };
-  expect(() => paid({}, { receipts: [receipt, receipt] })).toThrow(RangeError);
+  expect(() => judge({}, { receipts: [receipt, receipt] })).toThrow(RangeError);
 });

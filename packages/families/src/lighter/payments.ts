@@ -1,6 +1,6 @@
 import type { PaymentAnswer, PaymentQuestion } from "../evidence.ts";
-import type { ExchangeTransaction } from "./answers.ts";
-import { arrivesIn, isSpendable } from "./answers/currency.ts";
+import type { LighterTransaction } from "./answers.ts";
+import { arrivalCurrency, isSpendable } from "./answers/currency.ts";
 
 /** Judges the payments of a solver's transaction. Pure. */
 
@@ -22,7 +22,7 @@ export function judgePayments(
     transfer,
     queuedAtMs,
     executedAtMs,
-  }: Pick<ExchangeTransaction, "transfer" | "queuedAtMs" | "executedAtMs">,
+  }: Pick<LighterTransaction, "transfer" | "queuedAtMs" | "executedAtMs">,
   { orderId, deadline, receipts, calls }: PaymentQuestion,
 ): PaymentJudgment {
   const pairs = receipts.map(({ recipient, currency }) => `${recipient} ${currency}`);
@@ -41,7 +41,7 @@ export function judgePayments(
     return { refusal: "recipient of a payment must not be a depository" };
   const to = transfer.toAccountIndex.toString();
   const amounts = receipts.map(({ recipient, currency }) =>
-    recipient === to && from !== to && currency === arrivesIn(transfer) && isSpendable(transfer)
+    recipient === to && from !== to && currency === arrivalCurrency(transfer) && isSpendable(transfer)
       ? transfer.amount
       : 0n,
   );

@@ -8,7 +8,7 @@ import {
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import vector from "../../../../test/fixtures/oracle/withdrawal-lighter.json" with { type: "json" };
-import type { ExchangeTransaction } from "./answers.ts";
+import type { LighterTransaction } from "./answers.ts";
 import { outcomeOf, readWithdrawal, type WithdrawalPayment } from "./withdrawals.ts";
 
 const RULES = { depositories: ["460491", "460492"], exchangeChainId: 304n };
@@ -41,13 +41,13 @@ let counter = 0;
 /** A transaction of the depository's key, settled by default. */
 function aTransaction(
   transfer: Partial<LighterTransfer> = {},
-  fields: Partial<ExchangeTransaction> = {},
-): ExchangeTransaction {
+  fields: Partial<LighterTransaction> = {},
+): LighterTransaction {
   counter += 1;
   const { lighterChainId: _, ...signed } = aTransfer(transfer);
   return {
     hash: counter.toString(16).padStart(80, "0"),
-    standing: "final",
+    state: "final",
     queuedAtMs: 1_763_298_993_375n,
     executedAtMs: 1_763_298_993_242n,
     blockHeight: 1_000n + signed.nonce,
@@ -55,7 +55,7 @@ function aTransaction(
     ...fields,
   };
 }
-const outcome = (transactions: readonly ExchangeTransaction[], isComplete = true) =>
+const outcome = (transactions: readonly LighterTransaction[], isComplete = true) =>
   outcomeOf(PAYMENT, { transactions, isComplete }, 304n);
 
 test("reads the transfer of a payload", () => {
@@ -122,12 +122,12 @@ test("a withdrawal is executed once a transaction with exactly its content is se
 });
 
 test("a withdrawal is pending until its transaction is settled", () => {
-  expect(outcome([aTransaction({}, { standing: "notFinal" })])).toBe("pending");
+  expect(outcome([aTransaction({}, { state: "notFinal" })])).toBe("pending");
   expect(outcome([])).toBe("pending");
 });
 
 test("a withdrawal is expired once a settled transaction used its nonce for anything else", () => {
-  const others: Partial<LighterTransfer>[] = [
+  const otherTransfers: Partial<LighterTransfer>[] = [
     { amount: 999_999n },
     { toAccountIndex: 5n },
     { assetIndex: 1n },
@@ -136,47 +136,47 @@ test("a withdrawal is expired once a settled transaction used its nonce for anyt
     { usdcFee: 0n },
     { memo: `0x${"ac".repeat(32)}` },
   ];
-  for (const changes of others) {
+  for (const changes of otherTransfers) {
     expect(outcome([aTransaction(changes)], false)).toBe("expired");
-    expect(outcome([aTransaction(changes, { standing: "notFinal" })])).toBe("pending");
+    expect(outcome([aTransaction(changes, { state: "notFinal" })])).toBe("pending");
   }
 });
 
 test("transactions with other nonces, keys or accounts do not change the outcome", () => {
-  const others: Partial<LighterTransfer>[] = [
+  const otherTransfers: Partial<LighterTransfer>[] = [
     { nonce: 11n },
     { nonce: 13n },
     { apiKeyIndex: 5n },
     { fromAccountIndex: 460_492n },
   ];
-  for (const changes of others) expect(outcome([aTransaction(changes)])).toBe("pending");
-  expect(outcome(others.map((changes) => aTransaction(changes)))).toBe("pending");
+  for (const changes of otherTransfers) expect(outcome([aTransaction(changes)])).toBe("pending");
+  expect(outcome(otherTransfers.map((changes) => aTransaction(changes)))).toBe("pending");
 });
 
 test("a withdrawal is expired if its transaction failed in a settled block, and pending if settlement is unproven", () => {
-  const failed = aTransaction({}, { standing: "failed", blockHeight: 1_012n });
+  const failed = aTransaction({}, { state: "failed", blockHeight: 1_012n });
   const later = aTransaction({ nonce: 13n });
   expect(outcome([failed, later])).toBe("expired");
   // The list is incomplete: a missing transaction may have executed the withdrawal.
   expect(outcome([failed, later], false)).toBe("pending");
   // No later transaction is settled, so the block may be reorged out.
   expect(outcome([failed])).toBe("pending");
-  expect(outcome([failed, aTransaction({ nonce: 13n }, { standing: "notFinal" })])).toBe("pending");
+  expect(outcome([failed, aTransaction({ nonce: 13n }, { state: "notFinal" })])).toBe("pending");
   expect(outcome([failed, aTransaction({ nonce: 13n }, { blockHeight: 1_011n })])).toBe("pending");
   expect(outcome([failed, aTransaction({ nonce: 13n, apiKeyIndex: 5n })])).toBe("pending");
   expect(outcome([failed, aTransaction({ nonce: 11n }, { blockHeight: 1_013n })])).toBe("pending");
   // Not in a block: the nonce is free.
-  expect(outcome([aTransaction({}, { standing: "failed", blockHeight: 0n }), later])).toBe("pending");
+  expect(outcome([aTransaction({}, { state: "failed", blockHeight: 0n }), later])).toBe("pending");
   // Another attempt is in progress.
-  expect(outcome([failed, later, aTransaction({}, { standing: "notFinal" })])).toBe("pending");
+  expect(outcome([failed, later, aTransaction({}, { state: "notFinal" })])).toBe("pending");
   // The first attempt failed, and a second one was executed.
   expect(outcome([failed, later, aTransaction()])).toBe("executed");
 });
 
 test("refuses two settled transactions with the same nonce as contradictory", () => {
   expect(() => outcome([aTransaction(), aTransaction({ amount: 5n })])).toThrow(/same nonce/);
-  const same = aTransaction();
-  expect(outcome([same, same])).toBe("executed");
+  const transaction = aTransaction();
+  expect(outcome([transaction, transaction])).toBe("executed");
 });
 
 // Model of everything that Lighter may do with a key, in any order. "executed" and "expired" must exclude
@@ -195,7 +195,7 @@ const steps = fc.array(
 );
 
 interface Modeled {
-  readonly transaction: ExchangeTransaction;
+  readonly transaction: LighterTransaction;
   readonly isPayload: boolean;
 }
 
@@ -210,19 +210,21 @@ function historyOf(plan: readonly Step[]): readonly (readonly Modeled[])[] {
       .toSorted((a, b) => (a.transaction.blockHeight < b.transaction.blockHeight ? -1 : 1));
   const unsettled = (): Modeled[] => {
     const placed = inBlocks();
-    const settled = placed.findLastIndex(({ transaction }) => transaction.standing === "final");
+    const settled = placed.findLastIndex(({ transaction }) => transaction.state === "final");
     return placed.slice(settled + 1);
   };
   const nextNonce = (): bigint => 12n + BigInt(inBlocks().length);
-  const change = (hash: string, fields: Partial<ExchangeTransaction>): void => {
-    records = records.map((one) =>
-      one.transaction.hash === hash ? { ...one, transaction: { ...one.transaction, ...fields } } : one,
+  const change = (hash: string, fields: Partial<LighterTransaction>): void => {
+    records = records.map((record) =>
+      record.transaction.hash === hash
+        ? { ...record, transaction: { ...record.transaction, ...fields } }
+        : record,
     );
   };
   const queued = (): Modeled | undefined =>
     records.find(
       ({ transaction }) =>
-        transaction.standing === "notFinal" &&
+        transaction.state === "notFinal" &&
         transaction.blockHeight === 0n &&
         transaction.transfer?.nonce === nextNonce(),
     );
@@ -235,7 +237,7 @@ function historyOf(plan: readonly Step[]): readonly (readonly Modeled[])[] {
         const changes = isPayload ? {} : { nonce: nextNonce(), amount: 7n };
         records.push({
           isPayload,
-          transaction: aTransaction(changes, { standing: "notFinal", blockHeight: 0n }),
+          transaction: aTransaction(changes, { state: "notFinal", blockHeight: 0n }),
         });
         break;
       }
@@ -244,24 +246,24 @@ function historyOf(plan: readonly Step[]): readonly (readonly Modeled[])[] {
         if (first !== undefined)
           change(first.transaction.hash, {
             blockHeight: (height += 1n),
-            standing: step === "fail" ? "failed" : "notFinal",
+            state: step === "fail" ? "failed" : "notFinal",
           });
         break;
       case "reject":
-        if (first !== undefined) change(first.transaction.hash, { standing: "failed" });
+        if (first !== undefined) change(first.transaction.hash, { state: "failed" });
         break;
       case "settle": {
         // Blocks are settled in order; a failed transaction stays failed.
         for (const { transaction } of unsettled()) {
-          if (transaction.standing === "failed") continue;
-          change(transaction.hash, { standing: "final" });
+          if (transaction.state === "failed") continue;
+          change(transaction.hash, { state: "final" });
           break;
         }
         break;
       }
       case "orphan": {
         const last = unsettled().at(-1);
-        if (last !== undefined) change(last.transaction.hash, { standing: "failed", blockHeight: 0n });
+        if (last !== undefined) change(last.transaction.hash, { state: "failed", blockHeight: 0n });
         break;
       }
       default:
@@ -279,13 +281,13 @@ test("no payload is both executed and expired, for any history of Lighter and an
       const outcomes = new Set<string>();
       for (const records of history) {
         const transactions = records.map(({ transaction }) => transaction);
-        const part = transactions.filter((_, at) => seen[at % seen.length]);
+        const part = transactions.filter((_, index) => seen[index % seen.length]);
         outcomes.add(outcome(transactions, true));
         outcomes.add(outcome(part, false));
       }
       expect(outcomes.has("executed") && outcomes.has("expired")).toBe(false);
       const end = history.at(-1) ?? [];
-      const isPaid = end.some(({ isPayload, transaction }) => isPayload && transaction.standing === "final");
+      const isPaid = end.some(({ isPayload, transaction }) => isPayload && transaction.state === "final");
       if (isPaid) expect(outcomes.has("expired")).toBe(false);
       else expect(outcomes.has("executed")).toBe(false);
     }),

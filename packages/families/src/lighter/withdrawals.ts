@@ -6,8 +6,8 @@ import {
   type LighterTransfer,
 } from "@causeway/domain";
 import { inconsistent } from "../rpc-fault.ts";
-import type { ExchangeTransaction, ExchangeTransfer } from "./answers.ts";
-import { arrivesIn, isPaidFromOneBalance, isSpendable } from "./answers/currency.ts";
+import type { LighterTransaction, RecordedTransfer } from "./answers.ts";
+import { arrivalCurrency, isPaidFromOneBalance, isSpendable } from "./answers/currency.ts";
 
 /**
  * Reads withdrawal payloads and judges their outcome. Pure.
@@ -84,7 +84,7 @@ export function readWithdrawal(
     transfer,
     depository,
     recipient,
-    currency: arrivesIn(transfer),
+    currency: arrivalCurrency(transfer),
     amount: transfer.amount + usdcFee,
   };
 }
@@ -107,7 +107,7 @@ function isInRange(transfer: LighterTransfer): boolean {
 /** Transfers out of a depository that were found on Lighter. */
 export interface FoundTransfers {
   /** In no particular order, possibly with duplicates. */
-  readonly transactions: readonly ExchangeTransaction[];
+  readonly transactions: readonly LighterTransaction[];
   /** Whether it contains every transfer of the depository since the payload's nonce became usable. */
   readonly isComplete: boolean;
 }
@@ -128,19 +128,19 @@ export function outcomeOf(
 ): "pending" | "executed" | "expired" {
   const ofKey = transactions.filter(({ transfer }) => transfer !== undefined && isOfKey(payment, transfer));
   const ofNonce = ofKey.filter(({ transfer }) => transfer?.nonce === payment.transfer.nonce);
-  const settled = ofNonce.filter(({ standing }) => standing === "final");
+  const settled = ofNonce.filter(({ state }) => state === "final");
   if (new Set(settled.map(({ hash }) => hash)).size > 1)
     throw inconsistent("tx", "two settled transactions have the same nonce and key");
   const [used] = settled;
   if (used !== undefined) return makesPayment(used, payment, exchangeChainId) ? "executed" : "expired";
-  if (!isComplete || ofNonce.some(({ standing }) => standing === "notFinal")) return "pending";
+  if (!isComplete || ofNonce.some(({ state }) => state === "notFinal")) return "pending";
   const isNonceWasted = ofNonce.some(
     (failed) =>
-      failed.standing === "failed" &&
+      failed.state === "failed" &&
       failed.blockHeight > 0n &&
       ofKey.some(
         (later) =>
-          later.standing === "final" &&
+          later.state === "final" &&
           (later.transfer?.nonce ?? 0n) > payment.transfer.nonce &&
           later.blockHeight >= failed.blockHeight,
       ),
@@ -149,12 +149,14 @@ export function outcomeOf(
 }
 
 /** Whether a transaction is by the account and key that the payload names. */
-export function isOfKey({ transfer }: WithdrawalPayment, other: ExchangeTransfer): boolean {
-  return other.fromAccountIndex === transfer.fromAccountIndex && other.apiKeyIndex === transfer.apiKeyIndex;
+export function isOfKey({ transfer }: WithdrawalPayment, candidate: RecordedTransfer): boolean {
+  return (
+    candidate.fromAccountIndex === transfer.fromAccountIndex && candidate.apiKeyIndex === transfer.apiKeyIndex
+  );
 }
 
 function makesPayment(
-  { transfer }: ExchangeTransaction,
+  { transfer }: LighterTransaction,
   payment: WithdrawalPayment,
   lighterChainId: bigint,
 ): boolean {

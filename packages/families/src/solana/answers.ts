@@ -35,30 +35,33 @@ export interface ReportedTransaction extends Omit<TransactionFacts, "timestamp">
  * change it. Undefined for `null`.
  * @throws RpcFault if it is another transaction, or incomplete
  */
-export function readTransaction(value: unknown, asked: string): ReportedTransaction | undefined {
+export function readTransaction(value: unknown, requestedSignature: string): ReportedTransaction | undefined {
   if (value === null) return undefined;
   const fields = fieldsOf(value, METHOD);
   const meta = fieldsOf(fields["meta"], METHOD);
   if (!("err" in meta)) throw garbage(METHOD, "response does not state whether the transaction failed");
-  const { message, messageBytes, signatureBytes } = decoded(fields["transaction"]);
+  const { message, messageBytes, signatureBytes } = decodeTransaction(fields["transaction"]);
   // Nodes return this version only if it was requested.
   if (message.version === 1) throw garbage(METHOD, "transaction has an unsupported version");
   const signature = getBase58Decoder().decode(signatureBytes);
-  if (signature !== asked) throw garbage(METHOD, "response concerns a different transaction");
+  if (signature !== requestedSignature) throw garbage(METHOD, "response concerns a different transaction");
 
   const loaded = fieldsOf(meta["loadedAddresses"] ?? { writable: [], readonly: [] }, METHOD);
   const [writable, readonly] = [keysIn(loaded["writable"]), keysIn(loaded["readonly"])];
   const lookups = ("addressTableLookups" in message ? message.addressTableLookups : undefined) ?? [];
-  const wanted = (which: "writableIndexes" | "readonlyIndexes"): number =>
+  const expectedCount = (which: "writableIndexes" | "readonlyIndexes"): number =>
     lookups.reduce((sum, lookup) => sum + lookup[which].length, 0);
   // If addresses of lookup tables were missing, indexes in the message would refer to wrong accounts.
-  if (writable.length !== wanted("writableIndexes") || readonly.length !== wanted("readonlyIndexes"))
+  if (
+    writable.length !== expectedCount("writableIndexes") ||
+    readonly.length !== expectedCount("readonlyIndexes")
+  )
     throw garbage(METHOD, "addresses of its lookup tables are missing");
   const keys: readonly string[] = [...message.staticAccounts, ...writable, ...readonly];
 
   const [feePayer] = keys;
   if (feePayer === undefined) throw garbage(METHOD, "transaction has no accounts");
-  const own = message.instructions.map(({ programAddressIndex, accountIndices, data }) => ({
+  const topLevel = message.instructions.map(({ programAddressIndex, accountIndices, data }) => ({
     program: keyAt(keys, programAddressIndex),
     accounts: (accountIndices ?? []).map((index) => keyAt(keys, index)),
     data: Uint8Array.from(data ?? []),
@@ -72,7 +75,7 @@ export function readTransaction(value: unknown, asked: string): ReportedTransact
     feePayer,
     signers: message.staticAccounts.slice(0, message.header.numSignerAccounts),
     failed: meta["err"] !== null,
-    instructions: inOrder(own, meta["innerInstructions"], keys),
+    instructions: inExecutionOrder(topLevel, meta["innerInstructions"], keys),
     logs: textsIn(meta["logMessages"]),
     lamports: lamportsOf(keys, meta),
     tokens: tokensOf(keys, meta),
@@ -173,7 +176,7 @@ export function fieldsOf(value: unknown, method: string): Fields {
   return value as Fields;
 }
 
-function decoded(transaction: unknown): {
+function decodeTransaction(transaction: unknown): {
   readonly message: ReturnType<ReturnType<typeof getCompiledTransactionMessageDecoder>["decode"]>;
   readonly messageBytes: Uint8Array;
   readonly signatureBytes: Uint8Array;
@@ -200,8 +203,8 @@ interface Instruction {
 }
 
 /** Lists instructions in execution order; top-level instructions get the lowest numbers. */
-function inOrder(
-  own: readonly Instruction[],
+function inExecutionOrder(
+  topLevel: readonly Instruction[],
   inner: unknown,
   keys: readonly string[],
 ): readonly InstructionFact[] {
@@ -210,7 +213,7 @@ function inOrder(
   let last = -1;
   for (const entry of listOf(inner, METHOD, "innerInstructions")) {
     const { index, instructions } = fieldsOf(entry, METHOD);
-    if (typeof index !== "number" || !Number.isInteger(index) || index <= last || index >= own.length)
+    if (typeof index !== "number" || !Number.isInteger(index) || index <= last || index >= topLevel.length)
       throw garbage(METHOD, "inner instructions have no parent instruction");
     last = index;
     groups.set(
@@ -218,8 +221,8 @@ function inOrder(
       listOf(instructions, METHOD, "instructions").map((inner) => innerInstruction(inner, keys)),
     );
   }
-  let number = own.length;
-  return own.flatMap((instruction, index) => [
+  let number = topLevel.length;
+  return topLevel.flatMap((instruction, index) => [
     { ...instruction, index, isTopLevel: true },
     ...(groups.get(index) ?? []).map((nested) => ({ ...nested, index: number++, isTopLevel: false })),
   ]);

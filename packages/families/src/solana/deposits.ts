@@ -44,20 +44,20 @@ const NATIVE = solanaCodec.nativeCurrency;
 const ZERO_ID: Hex32 = `0x${"0".repeat(64)}`;
 
 /** Mints whose vault token account is needed to judge the transaction's deposits. */
-export function tokenAccountsWanted(
+export function neededTokenAccounts(
   pdas: DepositoryAccounts,
   facts: TransactionFacts,
 ): readonly { readonly mint: string; readonly tokenProgram: string }[] {
-  const wanted = new Map<string, { readonly mint: string; readonly tokenProgram: string }>();
-  const want = (mint: string, tokenProgram: string): void => {
-    if (TOKEN_PROGRAMS.has(tokenProgram)) wanted.set(vaultKey(mint, tokenProgram), { mint, tokenProgram });
+  const mints = new Map<string, { readonly mint: string; readonly tokenProgram: string }>();
+  const addMint = (mint: string, tokenProgram: string): void => {
+    if (TOKEN_PROGRAMS.has(tokenProgram)) mints.set(vaultKey(mint, tokenProgram), { mint, tokenProgram });
   };
   for (const { program, accounts, data } of facts.instructions)
     if (program === pdas.program && nameOf(data) === DEPOSIT_TOKEN && accounts.length >= 8)
-      want(accounts[4] ?? "", accounts[7] ?? "");
+      addMint(accounts[4] ?? "", accounts[7] ?? "");
   for (const { before, after } of facts.tokens)
-    for (const state of [before, after]) if (state?.owner === pdas.vault) want(state.mint, state.program);
-  return [...wanted.values()];
+    for (const state of [before, after]) if (state?.owner === pdas.vault) addMint(state.mint, state.program);
+  return [...mints.values()];
 }
 
 export function vaultKey(mint: string, tokenProgram: string): string {
@@ -74,7 +74,7 @@ export function vaultKey(mint: string, tokenProgram: string): string {
  * instruction without inner instructions, apart from those that set the compute budget.
  *
  * @param vaultAccounts the vault's token accounts, by {@link vaultKey}, for all of {@link
- * tokenAccountsWanted}
+ * neededTokenAccounts}
  * @throws RpcFault if the node's answer contradicts itself
  */
 export function depositsIn(
@@ -132,13 +132,15 @@ function requestedBy(
   const [depository, , depositor, vault, mint] = accounts;
   if (data.length < 48 || depositor === undefined) return [];
   const isToken = name === DEPOSIT_TOKEN;
-  const into = accounts[6];
+  const receivingAccount = accounts[6];
   // The depository program refuses accounts that are not its own. Check them anyway: a different program may
   // be deployed at the configured address.
   const isOurs =
     depository === pdas.depository &&
     vault === pdas.vault &&
-    (!isToken || (into !== undefined && vaultAccounts.get(vaultKey(mint ?? "", accounts[7] ?? "")) === into));
+    (!isToken ||
+      (receivingAccount !== undefined &&
+        vaultAccounts.get(vaultKey(mint ?? "", accounts[7] ?? "")) === receivingAccount));
   const view = new DataView(data.buffer, data.byteOffset);
   return [
     {

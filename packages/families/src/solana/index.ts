@@ -12,7 +12,7 @@ export {
 } from "./answers.ts";
 export * from "./deposits/deposit-addresses.ts";
 export * from "./deposits/depository-instructions.ts";
-export { depositsIn, tokenAccountsWanted, vaultKey } from "./deposits.ts";
+export { depositsIn, neededTokenAccounts, vaultKey } from "./deposits.ts";
 export * from "./deposits/depository-accounts.ts";
 export type { SolanaFacts } from "./facts.ts";
 export { solana } from "./family.ts";

@@ -56,10 +56,10 @@ export function judgePayments(
   // The depositor may have added the order id, and may get something back in the same transaction.
   if (pdas.some((depository) => paysIn(depository, facts)))
     return { refusal: "transaction pays a depository, so it is a deposit" };
-  const other = otherProgramIn(facts);
-  if (other !== undefined)
+  const otherProgram = otherProgramIn(facts);
+  if (otherProgram !== undefined)
     return {
-      refusal: `transaction calls ${other}; a fill may contain only transfers, memos and new accounts`,
+      refusal: `transaction calls ${otherProgram}; a fill may contain only transfers, memos and new accounts`,
     };
 
   const amounts: bigint[] = [];
@@ -72,9 +72,9 @@ export function judgePayments(
     const net =
       currency === NATIVE ? lamportsGained(facts, recipient) : tokensGained(facts, recipient, currency);
     if (net === "changedHands") return { refusal: "owner of a token account changed in the transaction" };
-    const named = namedTransfers(facts, recipient, currency);
-    const kept = net < named ? net : named;
-    amounts.push(kept > 0n ? kept : 0n);
+    const namedAmount = namedTransfers(facts, recipient, currency);
+    const keptAmount = net < namedAmount ? net : namedAmount;
+    amounts.push(keptAmount > 0n ? keptAmount : 0n);
   }
   return { amounts };
 }
@@ -85,10 +85,10 @@ function paysOut({ program }: DepositoryAccounts, { program: called, data }: Ins
 
 function paysIn({ program, vault }: DepositoryAccounts, facts: TransactionFacts): boolean {
   const { instructions, lamports, tokens } = facts;
-  const held = lamports.get(vault);
+  const vaultBalance = lamports.get(vault);
   return (
     instructions.some(({ program: called }) => called === program) ||
-    (held !== undefined && held.after > held.before) ||
+    (vaultBalance !== undefined && vaultBalance.after > vaultBalance.before) ||
     tokens.some(({ before, after }) => after?.owner === vault && after.amount > (before?.amount ?? 0n))
   );
 }

@@ -59,7 +59,7 @@ test("a state that is impossible for the depository is the node's fault, and exp
     { usedRequest: account(RECIPIENT, "87866e4d9662b46b01", 9) },
     { usedRequest: account(SYSTEM_PROGRAM, "01", 9) },
   ];
-  for (const one of states) expect(() => outcome(one)).toThrow(RpcFault);
+  for (const fields of states) expect(() => outcome(fields)).toThrow(RpcFault);
 });
 
 test("reads a payload only if it is for this vault and pays a recipient", () => {
@@ -79,7 +79,7 @@ test("reads a payload only if it is for this vault and pays a recipient", () => 
     amount: 5n,
     expiration: EXPIRATION,
   });
-  const others: readonly Hex[] = [
+  const invalidPayloads: readonly Hex[] = [
     `${payload}00`,
     payload.slice(0, -2) as Hex,
     "0x",
@@ -87,5 +87,5 @@ test("reads a payload only if it is for this vault and pays a recipient", () => 
     encodeSolanaTransferRequest({ ...request, recipient: pdas.vault }),
     encodeSolanaTransferRequest({ ...request, amount: 0n }),
   ];
-  for (const one of others) expect(readWithdrawal(pdas, one)).toHaveProperty("refusal");
+  for (const fields of invalidPayloads) expect(readWithdrawal(pdas, fields)).toHaveProperty("refusal");
 });

@@ -24,18 +24,18 @@ test("accepts exactly the base58 addresses that the library accepts", () => {
   const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz0OIl ".split("");
   const nearly = fc
     .tuple(twenty, fc.nat({ max: 33 }), fc.constantFrom(...alphabet))
-    .map(([hex, at, letter]) => {
+    .map(([hex, index, letter]) => {
       const text = TronWeb.address.fromHex(`41${hex}`);
-      return `${text.slice(0, at)}${letter}${text.slice(at + 1)}`;
+      return `${text.slice(0, index)}${letter}${text.slice(index + 1)}`;
     });
-  const made = fc
+  const random = fc
     .string({ unit: fc.constantFrom(...alphabet), minLength: 33, maxLength: 35 })
     .map((text) => `T${text}`);
   const otherPrefix = twenty.map((hex) =>
     utils.crypto.getBase58CheckAddress([0xa0, ...Buffer.from(hex, "hex")]),
   );
   fc.assert(
-    fc.property(fc.oneof(nearly, made, otherPrefix, fc.string()), (text) => {
+    fc.property(fc.oneof(nearly, random, otherPrefix, fc.string()), (text) => {
       // The library also accepts hex addresses.
       const theirs = /^[1-9A-HJ-NP-Za-km-z]{34}$/.test(text) && TronWeb.isAddress(text);
       expect(tronCodec.encode(text) !== undefined).toBe(theirs);

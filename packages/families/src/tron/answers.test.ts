@@ -49,9 +49,9 @@ test("reads a transaction from the bytes that match its id, not from the JSON ne
   const altered = structuredClone(transaction);
   altered.raw_data.contract[0]!.parameter.value.data = "00";
   expect(readContent(altered, id)).toEqual(readContent(transaction, id));
-  const [first = "", ...rest] = transaction.raw_data_hex.match(/../g) ?? [];
-  const other = `${first}${rest.join("").replace("1d1d", "1e1d")}`;
-  expect(() => readContent({ ...transaction, raw_data_hex: other }, id)).toThrow(RpcFault);
+  const [first = "", ...restBytes] = transaction.raw_data_hex.match(/../g) ?? [];
+  const alteredHex = `${first}${restBytes.join("").replace("1d1d", "1e1d")}`;
+  expect(() => readContent({ ...transaction, raw_data_hex: alteredHex }, id)).toThrow(RpcFault);
   expect(() => readContent({ ...transaction, txID: "00".repeat(32) }, id)).toThrow(RpcFault);
 });
 
@@ -76,7 +76,7 @@ test("throws RpcFault for an answer that is malformed or about something else", 
     null: () => readBlock(null, "getblock"),
     "a list": () => readInfo([], id),
   };
-  for (const [why, act] of Object.entries(faulty)) expect(act, why).toThrow(RpcFault);
+  for (const [label, act] of Object.entries(faulty)) expect(act, label).toThrow(RpcFault);
 });
 
 test("a simulated call counts only if it completed", () => {

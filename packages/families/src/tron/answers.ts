@@ -68,17 +68,17 @@ export function readBlock(value: unknown, method: string): TronBlock | undefined
  *
  * @throws RpcFault if it is about another transaction
  */
-export function readInfo(value: unknown, asked: Hex): TransactionInfo | undefined {
+export function readInfo(value: unknown, requestedId: Hex): TransactionInfo | undefined {
   const method = "gettransactioninfobyid";
   const fields = knownFields(value, method);
   if (fields === undefined) return undefined;
-  if (hash(fields, "id", method) !== asked)
+  if (hash(fields, "id", method) !== requestedId)
     throw garbage(method, "response concerns a different transaction");
   const receipt = fieldsOf(fields["receipt"], method);
   const logs = fields["log"] ?? [];
   if (!Array.isArray(logs)) throw garbage(method, "logs are not a list");
-  const result = word(receipt["result"], "SUCCESS", method);
-  const hasFailed = word(fields["result"], "SUCESS", method) === "FAILED";
+  const result = resultText(receipt["result"], "SUCCESS", method);
+  const hasFailed = resultText(fields["result"], "SUCESS", method) === "FAILED";
   return {
     blockNumber: integer(fields, "blockNumber", method),
     blockTimeMs: integer(fields, "blockTimeStamp", method),
@@ -104,17 +104,17 @@ function readLog(value: unknown, method: string): TransactionInfo["logs"][number
  *
  * @throws RpcFault if the bytes are another transaction's
  */
-export function readContent(value: unknown, asked: Hex): TransactionContent | undefined {
+export function readContent(value: unknown, requestedId: Hex): TransactionContent | undefined {
   const method = "gettransactionbyid";
   const fields = knownFields(value, method);
   if (fields === undefined) return undefined;
   const raw = prefixed(fields["raw_data_hex"], /^(?:[0-9a-f]{2})+$/, "raw_data_hex", method);
-  if (hash(fields, "txID", method) !== asked || toHex(sha256(bytesOf(raw))) !== asked)
+  if (hash(fields, "txID", method) !== requestedId || toHex(sha256(bytesOf(raw))) !== requestedId)
     throw garbage(method, "response concerns a different transaction");
   const [ret] = Array.isArray(fields["ret"]) ? (fields["ret"] as unknown[]) : [];
   const { contractRet } = fieldsOf(ret, method);
   if (contractRet === undefined) throw garbage(method, "contractRet is missing or malformed");
-  const result = word(contractRet, "SUCCESS", method);
+  const result = resultText(contractRet, "SUCCESS", method);
   try {
     return { ...readRawTransaction(raw), failure: result === "SUCCESS" ? undefined : result };
   } catch (error) {
@@ -128,12 +128,12 @@ export function readConstantResult(value: unknown): Hex {
   const method = "triggerconstantcontract";
   const fields = fieldsOf(value, method);
   const result = fieldsOf(fields["result"], method);
-  const [answer, ...more] = Array.isArray(fields["constant_result"])
+  const [answer, ...extra] = Array.isArray(fields["constant_result"])
     ? (fields["constant_result"] as unknown[])
     : [];
   // For a failed call, the node returns "result": true, a message, and a flag on the transaction.
   const isMarked = JSON.stringify(fields["transaction"] ?? {}).includes('"ret":"FAILED"');
-  if (result["result"] !== true || result["message"] !== undefined || isMarked || more.length > 0)
+  if (result["result"] !== true || result["message"] !== undefined || isMarked || extra.length > 0)
     throw garbage(method, "the call failed or was not executed");
   return prefixed(answer, /^(?:[0-9a-f]{2})*$/, "constant_result", method);
 }
@@ -162,7 +162,7 @@ function prefixed(value: unknown, shape: RegExp, name: string, method: string): 
   return `0x${text}`;
 }
 
-function word(value: unknown, absent: string, method: string): string {
+function resultText(value: unknown, absent: string, method: string): string {
   const text = value ?? absent;
   if (typeof text !== "string" || !/^[A-Z_]{1,40}$/.test(text))
     throw garbage(method, "result is missing or malformed");

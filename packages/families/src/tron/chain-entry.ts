@@ -5,7 +5,7 @@ import { tronCodec } from "./address-codec.ts";
 import type { TronFacts } from "./facts.ts";
 
 /** Result of `eth_chainId` on mainnet. */
-const MAIN_NETWORK = 728_126_428;
+const MAINNET_CHAIN_ID = 728_126_428;
 /** The network's own block time; `blockTimeSeconds` of the chain file is ignored. */
 const BLOCK_TIME_SECONDS = 3;
 /** The end of a JSON-RPC URL; the node's native API is at the URL without it. */
@@ -25,18 +25,18 @@ export const tron: FamilyEntry<"tron", TronFacts> = {
   facts: ({ entry: { chainId, additionalData }, rpcUrls, place, problems }) => {
     if (rpcUrls.some((url) => !JSON_RPC.test(url)))
       problems.push(`${place}.httpRpcUrl: must be the URL of the node's /jsonrpc endpoint`);
-    const fillContracts = (additionalData.fillContracts ?? []).flatMap((text, at): readonly Address[] => {
+    const fillContracts = (additionalData.fillContracts ?? []).flatMap((text, index): readonly Address[] => {
       try {
         // A zero address emits nothing.
         if (text !== tronCodec.nativeCurrency) return [`0x${encodeWith(tronCodec, text).slice(4)}`];
       } catch {
         // Reported below.
       }
-      problems.push(`${place}: fill contract ${at}: must be a tron-vm address, not zero`);
+      problems.push(`${place}: fill contract ${index}: must be a tron-vm address, not zero`);
       return [];
     });
     return {
-      chainId: chainId ?? MAIN_NETWORK,
+      chainId: chainId ?? MAINNET_CHAIN_ID,
       blockTimeSeconds: BLOCK_TIME_SECONDS,
       fillContracts,
       apiKey: additionalData.rpcApiKey,

@@ -36,8 +36,8 @@ const ADDRESSES: ReadonlyMap<string, number> = new Map([
  */
 function withoutPrefixes(input: Hex): Hex {
   let clean: string = input;
-  for (let at = 0; at < (ADDRESSES.get(input.slice(0, 10)) ?? 0); at++) {
-    const from = 10 + 64 * at;
+  for (let index = 0; index < (ADDRESSES.get(input.slice(0, 10)) ?? 0); index++) {
+    const from = 10 + 64 * index;
     if (clean.slice(from, from + 24) === `${"0".repeat(22)}41`)
       clean = `${clean.slice(0, from)}${"0".repeat(24)}${clean.slice(from + 24)}`;
   }

@@ -27,8 +27,8 @@ const word = (value: Address | bigint): string =>
   (typeof value === "bigint" ? value.toString(16) : value.slice(2)).padStart(64, "0");
 
 type Log = Pick<ReceiptFact["logs"][number], "address" | "topics" | "data">;
-const transferLog = (from: Address, to: Address, amount: bigint, of = token): Log => ({
-  address: of,
+const transferLog = (from: Address, to: Address, amount: bigint, contract = token): Log => ({
+  address: contract,
   topics: [TRANSFER, `0x${word(from)}`, `0x${word(to)}`],
   data: `0x${word(amount)}`,
 });
@@ -64,9 +64,9 @@ const question = (currency: string, fields: Partial<PaymentQuestion> = {}): Paym
   ...fields,
 });
 const rules = { depositories: [depository], fillContracts: [router] };
-const paid = (transaction: SolidTransaction, asked = question(NATIVE)): unknown => {
-  const judged = paymentsIn(rules, transaction, asked);
-  return "amounts" in judged ? judged.amounts : judged.refusal;
+const judge = (transaction: SolidTransaction, paymentQuestion = question(NATIVE)): unknown => {
+  const judgment = paymentsIn(rules, transaction, paymentQuestion);
+  return "amounts" in judgment ? judgment.amounts : judgment.refusal;
 };
 
 test("an address has one base58 form and 20 bytes", () => {
@@ -139,7 +139,7 @@ test("only the top-level call of the token itself names an id", () => {
 
 test("a plain payment names its order by its whole memo, and pays its value", () => {
   const to = { to: alice, value: 9n };
-  expect(paid(solid(to, { memo: orderId }))).toEqual([9n]);
+  expect(judge(solid(to, { memo: orderId }))).toEqual([9n]);
   const refusal = "transaction input does not end with the order id";
   for (const memo of [
     "0x",
@@ -148,22 +148,22 @@ test("a plain payment names its order by its whole memo, and pays its value", ()
     `0x00${orderId.slice(2)}`,
     orderId.slice(0, -2),
   ] as Hex[])
-    expect(paid(solid(to, { memo })), memo).toBe(refusal);
+    expect(judge(solid(to, { memo })), memo).toBe(refusal);
 });
 
 test("a memo with the order's id on a payment to another account pays no one", () => {
-  expect(paid(solid({ to: bob, value: 9n }, { memo: orderId }))).toEqual([0n]);
+  expect(judge(solid({ to: bob, value: 9n }, { memo: orderId }))).toEqual([0n]);
 });
 
 test("a transaction names one order: its memo if that is an id, otherwise the end of its input", () => {
   const logs = [transferLog(solver, alice, 5n)];
   const call = { input: `0xa9059cbb${word(alice)}${word(5n)}${orderId.slice(2)}` as Hex };
-  const asked = question(tronAddress(token));
-  expect(paid(solid(call, { logs }), asked)).toEqual([5n]);
+  const paymentQuestion = question(tronAddress(token));
+  expect(judge(solid(call, { logs }), paymentQuestion)).toEqual([5n]);
   // A wallet's text in the memo does not name an order.
-  expect(paid(solid(call, { logs, memo: "0x68656c6c6f" }), asked)).toEqual([5n]);
-  expect(paid(solid(call, { logs, memo: otherId }), asked)).toMatch(/does not end/);
-  expect(paid(solid(call, { logs, memo: otherId }), { ...asked, orderId: otherId })).toEqual([5n]);
+  expect(judge(solid(call, { logs, memo: "0x68656c6c6f" }), paymentQuestion)).toEqual([5n]);
+  expect(judge(solid(call, { logs, memo: otherId }), paymentQuestion)).toMatch(/does not end/);
+  expect(judge(solid(call, { logs, memo: otherId }), { ...paymentQuestion, orderId: otherId })).toEqual([5n]);
 });
 
 test("counts native payments that a trusted fill contract reports, not those of another contract", () => {
@@ -173,9 +173,9 @@ test("counts native payments that a trusted fill contract reports, not those of 
     topics: [NATIVE_PAID],
     data: `0x${word(alice)}${word(6n)}`,
   });
-  expect(paid(solid({ to: router, input, value: 6n }, { logs: [report(router)] }))).toEqual([6n]);
-  const asked = question(NATIVE, { extraData: encodeFillContract(bob) });
-  expect(paid(solid({ to: bob, input, value: 6n }, { logs: [report(bob)] }), asked)).toEqual([0n]);
+  expect(judge(solid({ to: router, input, value: 6n }, { logs: [report(router)] }))).toEqual([6n]);
+  const paymentQuestion = question(NATIVE, { extraData: encodeFillContract(bob) });
+  expect(judge(solid({ to: bob, input, value: 6n }, { logs: [report(bob)] }), paymentQuestion)).toEqual([0n]);
 });
 
 /** A market or claim contract that anyone may call. */
@@ -186,35 +186,43 @@ const inputWithId: Hex = `${selector}${orderId.slice(2)}`;
 test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
   ["after the input", { input: inputWithId }, { memo: "0x" }],
   ["in the memo", { input: selector }, { memo: orderId }],
-])("the recipient's own trade is not attested as a fill, with the id %s", (_where, call, named) => {
-  const asked = question(tronAddress(token));
+])("the recipient's own trade is not attested as a fill, with the id %s", (_where, call, nameById) => {
+  const paymentQuestion = question(tronAddress(token));
   // The caller takes the recipient's standing offer: the recipient receives the asked price, and pays with
   // another token.
   const other: Address = `0x${"71".repeat(20)}`;
   const byCaller = [transferLog(solver, alice, 7n), transferLog(alice, solver, 7n, other)];
-  expect(paid(solid({ ...call, to: market }, { ...named, logs: byCaller }), asked)).toEqual([0n]);
+  expect(judge(solid({ ...call, to: market }, { ...nameById, logs: byCaller }), paymentQuestion)).toEqual([
+    0n,
+  ]);
   const byRouter = [transferLog(router, alice, 7n), transferLog(alice, router, 7n, other)];
-  expect(paid(solid({ ...call, to: router }, { ...named, logs: byRouter }), asked)).toEqual([0n]);
+  expect(judge(solid({ ...call, to: router }, { ...nameById, logs: byRouter }), paymentQuestion)).toEqual([
+    0n,
+  ]);
   // The token is the market itself.
-  expect(paid(solid({ ...call, to: token }, { ...named, logs: byCaller }), asked)).toEqual([0n]);
+  expect(judge(solid({ ...call, to: token }, { ...nameById, logs: byCaller }), paymentQuestion)).toEqual([
+    0n,
+  ]);
 });
 
 test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
   ["after the input", { input: inputWithId }, { memo: "0x" }],
   ["in the memo", { input: selector }, { memo: orderId }],
-])("a claim that anyone may submit is not attested as a fill, with the id %s", (_where, call, named) => {
+])("a claim that anyone may submit is not attested as a fill, with the id %s", (_where, call, nameById) => {
   const minter: Address = `0x${"00".repeat(20)}`;
   for (const payer of [market, minter, depository]) {
     const logs = [transferLog(payer, alice, 7n)];
     for (const to of [market, router])
-      expect(paid(solid({ ...call, to }, { ...named, logs }), question(tronAddress(token)))).toEqual([0n]);
+      expect(judge(solid({ ...call, to }, { ...nameById, logs }), question(tronAddress(token)))).toEqual([
+        0n,
+      ]);
   }
   // A claim of native tokens appears in no log of the fill contract.
-  expect(paid(solid({ ...call, to: market }, named))).toEqual([0n]);
+  expect(judge(solid({ ...call, to: market }, nameById))).toEqual([0n]);
 });
 
 test("refuses a payment after the order's deadline", () => {
   const transaction = solid({ to: alice, value: 9n }, { memo: orderId });
-  expect(paid(transaction, question(NATIVE, { deadline: 1_000 }))).toEqual([9n]);
-  expect(paid(transaction, question(NATIVE, { deadline: 999 }))).toMatch(/after the deadline/);
+  expect(judge(transaction, question(NATIVE, { deadline: 1_000 }))).toEqual([9n]);
+  expect(judge(transaction, question(NATIVE, { deadline: 999 }))).toMatch(/after the deadline/);
 });

@@ -1,11 +1,11 @@
-import type { Address, ExchangeAction, Hex } from "@causeway/domain";
+import type { Address, HyperliquidTransferAction, Hex } from "@causeway/domain";
 
 /** A transaction in the explorer's format. */
 export interface ExplorerTransaction {
   /** Time of its block, ms. */
   readonly time: number;
   readonly user: Address;
-  readonly action: ExchangeAction;
+  readonly action: HyperliquidTransferAction;
   readonly block: number;
   readonly hash: Hex;
   /** Why it failed; null if it succeeded. */

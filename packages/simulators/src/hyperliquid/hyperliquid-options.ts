@@ -1,4 +1,4 @@
-import type { ExchangeNetwork, ExchangeSigningProfile, Hex } from "@causeway/domain";
+import type { HyperliquidNetwork, HyperliquidSigningProfile, Hex } from "@causeway/domain";
 
 /** A spot token. */
 export interface HyperliquidToken {
@@ -43,9 +43,9 @@ export interface HyperliquidOptions {
   /** Default: any free port. */
   readonly port?: number;
   /** EIP-712 names used to verify signatures. Default: those of the client contract. */
-  readonly profile?: ExchangeSigningProfile;
+  readonly profile?: HyperliquidSigningProfile;
   /** Default `Mainnet`. */
-  readonly network?: ExchangeNetwork;
+  readonly network?: HyperliquidNetwork;
   readonly tokens?: readonly HyperliquidToken[];
   /** Dexes in addition to the first perp dex and spot. Default `xyz`. */
   readonly dexes?: readonly string[];

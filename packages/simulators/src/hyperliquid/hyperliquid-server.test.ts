@@ -7,7 +7,7 @@ import {
   spotMeta,
   userNonFundingLedgerUpdates,
 } from "@nktkas/hyperliquid/api/info";
-import { exchangeSigningProfiles, type Address } from "@causeway/domain";
+import { hyperliquidSigningProfiles, type Address } from "@causeway/domain";
 import fc from "fast-check";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -26,7 +26,7 @@ let exchange: RunningHyperliquid;
 let transport: HttpTransport;
 
 beforeEach(async () => {
-  exchange = await startHyperliquid({ profile: exchangeSigningProfiles.hyperliquid, now: () => START });
+  exchange = await startHyperliquid({ profile: hyperliquidSigningProfiles.hyperliquid, now: () => START });
   transport = new HttpTransport({ apiUrl: exchange.url, rpcUrl: exchange.url });
   exchange.control.fund(userAddress, "100");
   exchange.control.fund(userAddress, "10", "USDC", "spot");
@@ -241,7 +241,7 @@ test("no account sends more than its balance, and the total stays the same", LON
       fc.array(fc.integer({ min: 1, max: 6_000 }), { minLength: 1, maxLength: 5 }),
       async (cents) => {
         const fresh = await startHyperliquid({
-          profile: exchangeSigningProfiles.hyperliquid,
+          profile: hyperliquidSigningProfiles.hyperliquid,
           now: () => START,
         });
         fresh.control.fund(userAddress, "100");

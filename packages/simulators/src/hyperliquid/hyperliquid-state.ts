@@ -1,11 +1,11 @@
 import {
-  exchangeSigningProfiles,
+  hyperliquidSigningProfiles,
   parseExactAmount,
-  parseExchangeToken,
+  parseHyperliquidToken,
   PERPS_DECIMALS,
   type Address,
-  type ExchangeNetwork,
-  type ExchangeSigningProfile,
+  type HyperliquidNetwork,
+  type HyperliquidSigningProfile,
 } from "@causeway/domain";
 import { keccak256, stringToBytes } from "viem";
 import { Balances, type BalanceKey } from "./balances.ts";
@@ -34,8 +34,8 @@ interface Transfer {
 
 /** Accounts, nonces and history, and the effects of signed actions on them. */
 export class HyperliquidState {
-  readonly profile: ExchangeSigningProfile;
-  readonly network: ExchangeNetwork;
+  readonly profile: HyperliquidSigningProfile;
+  readonly network: HyperliquidNetwork;
   readonly tokens: readonly HyperliquidToken[];
   readonly dexes: readonly string[];
   readonly balances = new Balances();
@@ -50,7 +50,7 @@ export class HyperliquidState {
   #pendingFailures: string[] = [];
 
   constructor(options: HyperliquidOptions) {
-    this.profile = options.profile ?? exchangeSigningProfiles.default;
+    this.profile = options.profile ?? hyperliquidSigningProfiles.default;
     this.network = options.network ?? "Mainnet";
     this.tokens = options.tokens ?? localHyperliquidTokens;
     this.dexes = options.dexes ?? ["xyz"];
@@ -158,7 +158,7 @@ export class HyperliquidState {
   }
 
   #token(text: string): HyperliquidToken {
-    const { name, tokenId } = parseExchangeToken(text) ?? {};
+    const { name, tokenId } = parseHyperliquidToken(text) ?? {};
     const token = this.tokens.find((candidate) => candidate.tokenId === tokenId && candidate.name === name);
     if (token === undefined) throw new HyperliquidError(`Unknown token ${text}`);
     return token;

@@ -1,16 +1,16 @@
 import {
-  exchangeNonceOf,
-  exchangeTransferFields,
-  type ExchangeAction,
-  type ExchangeSigningProfile,
-  type ExchangeTransferType,
+  hyperliquidNonceOf,
+  hyperliquidTransferFields,
+  type HyperliquidTransferAction,
+  type HyperliquidSigningProfile,
+  type HyperliquidTransferType,
   type Hex,
 } from "@causeway/domain";
 import { Undecodable } from "./refusal.ts";
 
 /** The validated body of `POST /exchange`. */
 export interface PostedAction {
-  readonly action: ExchangeAction;
+  readonly action: HyperliquidTransferAction;
   readonly nonce: number;
   readonly signature: { readonly r: Hex; readonly s: Hex; readonly v: 27 | 28 };
 }
@@ -23,7 +23,7 @@ const AMOUNT = /^\d{1,40}(?:\.\d{1,40})?$/;
 /**
  * @throws Undecodable unless the body has exactly the fields of its action, each of its type, and one nonce
  */
-export function readPostedAction(body: unknown, profile: ExchangeSigningProfile): PostedAction {
+export function readPostedAction(body: unknown, profile: HyperliquidSigningProfile): PostedAction {
   const posted = record(body, "the body");
   // Vaults and sub-accounts do not sign transfers, and a transfer does not expire: these fields must be
   // absent or empty.
@@ -34,7 +34,7 @@ export function readPostedAction(body: unknown, profile: ExchangeSigningProfile)
   const fields = record(posted["action"], "action");
   const type = fields["type"];
   if (!isTransferType(type)) throw new Undecodable("unknown type of action");
-  const table = exchangeTransferFields[type].fields;
+  const table = hyperliquidTransferFields[type].fields;
   onlyFields(fields, ["type", "signatureChainId", profile.chainField, ...table.map(([name]) => name)]);
   const signatureChainId = text(fields, "signatureChainId", CHAIN_ID) as Hex;
   text(fields, profile.chainField, /^[A-Z][a-z]+$/);
@@ -42,10 +42,11 @@ export function readPostedAction(body: unknown, profile: ExchangeSigningProfile)
     if (kind === "uint64") number(fields, name);
     else text(fields, name, FORMS[name] ?? /^/);
   }
-  const action = { ...fields, type, signatureChainId } as ExchangeAction;
+  const action = { ...fields, type, signatureChainId } as HyperliquidTransferAction;
 
   const nonce = number(posted, "nonce");
-  if (exchangeNonceOf(action) !== nonce) throw new Undecodable("nonce differs from the nonce of the action");
+  if (hyperliquidNonceOf(action) !== nonce)
+    throw new Undecodable("nonce differs from the nonce of the action");
 
   const signature = record(posted["signature"], "signature");
   onlyFields(signature, ["r", "s", "v"]);
@@ -67,8 +68,8 @@ const FORMS: Readonly<Record<string, RegExp>> = {
   destinationDex: /^[\x21-\x7e]{0,32}$/,
 };
 
-function isTransferType(type: unknown): type is ExchangeTransferType {
-  return typeof type === "string" && Object.hasOwn(exchangeTransferFields, type);
+function isTransferType(type: unknown): type is HyperliquidTransferType {
+  return typeof type === "string" && Object.hasOwn(hyperliquidTransferFields, type);
 }
 
 function record(value: unknown, name: string): Record<string, unknown> {

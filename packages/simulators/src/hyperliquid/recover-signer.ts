@@ -1,4 +1,4 @@
-import { exchangeTypedData, type Address, type ExchangeSigningProfile } from "@causeway/domain";
+import { hyperliquidTypedData, type Address, type HyperliquidSigningProfile } from "@causeway/domain";
 import { pad, recoverTypedDataAddress, serializeSignature } from "viem";
 import type { PostedAction } from "./posted-action.ts";
 import { HyperliquidError } from "./refusal.ts";
@@ -12,13 +12,13 @@ const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681
  * @throws HyperliquidError
  */
 export async function recoverSigner(
-  profile: ExchangeSigningProfile,
+  profile: HyperliquidSigningProfile,
   { action, signature }: PostedAction,
 ): Promise<Address> {
   const { r, s, v } = signature;
   // The high-s form recovers to the same account, so an action would have two valid signatures.
   if (BigInt(s) > HALF_ORDER) throw new HyperliquidError("Invalid signature");
-  const { domain, types, primaryType, value } = exchangeTypedData(profile, action);
+  const { domain, types, primaryType, value } = hyperliquidTypedData(profile, action);
   try {
     const signer = await recoverTypedDataAddress({
       domain,

@@ -1,4 +1,4 @@
-import { isInNonceWindow, KEPT_NONCES, type Address } from "@causeway/domain";
+import { isInNonceWindow, REMEMBERED_NONCES, type Address } from "@causeway/domain";
 import { HyperliquidError } from "./refusal.ts";
 
 /** Used nonces of each signer, by the rules that Hyperliquid documents. */
@@ -15,12 +15,12 @@ export class UsedNonces {
     const highest = this.#highest.get(signer) ?? [];
     if (highest.includes(nonce)) throw new HyperliquidError(`Invalid nonce: duplicate nonce ${nonce}`);
     const [lowest] = highest;
-    if (highest.length >= KEPT_NONCES && lowest !== undefined && nonce < lowest)
-      throw new HyperliquidError(`Invalid nonce: ${nonce} is below the ${KEPT_NONCES} highest`);
+    if (highest.length >= REMEMBERED_NONCES && lowest !== undefined && nonce < lowest)
+      throw new HyperliquidError(`Invalid nonce: ${nonce} is below the ${REMEMBERED_NONCES} highest`);
   }
 
   use(signer: Address, nonce: number): void {
     const highest = [...(this.#highest.get(signer) ?? []), nonce].toSorted((a, b) => a - b);
-    this.#highest.set(signer, highest.slice(-KEPT_NONCES));
+    this.#highest.set(signer, highest.slice(-REMEMBERED_NONCES));
   }
 }

@@ -227,7 +227,7 @@ export type TransactionData = z.infer<typeof transactionData>;
 
 /** The transactions that steps request from an EVM wallet, in order, without signatures. */
 export function transactionsOf(steps: readonly QuoteStep[]): TransactionData[] {
-  return steps.flatMap((each) => (isEvmStep(each) ? each.items.map(({ data }) => data) : []));
+  return steps.flatMap((quoteStep) => (isEvmStep(quoteStep) ? quoteStep.items.map(({ data }) => data) : []));
 }
 
 /** Whether a step is a transaction on an EVM chain. */

@@ -152,12 +152,12 @@ function present<Name extends string, In, Out>(
   valueOf: (name: Name) => In | undefined,
   convert: (value: In) => Out,
 ): Partial<Record<Name, Out>> {
-  const found: Partial<Record<Name, Out>> = {};
+  const converted: Partial<Record<Name, Out>> = {};
   for (const name of names) {
     const value = valueOf(name);
-    if (value !== undefined) found[name] = convert(value);
+    if (value !== undefined) converted[name] = convert(value);
   }
-  return found;
+  return converted;
 }
 
 function usdOf(text: string): bigint {

@@ -1,6 +1,6 @@
 import { RpcFault } from "@causeway/chains";
 import {
-  awaitsRest,
+  shouldAwaitRest,
   decideFunds,
   dependsOnSender,
   isFirmAt,
@@ -225,7 +225,7 @@ async function plan(
         : depositAddress.refundTo,
     sender: undefined,
   };
-  if (awaitsRest(facts, confirmedFunds, funds.amount)) return { kind: "later" };
+  if (shouldAwaitRest(facts, confirmedFunds, funds.amount)) return { kind: "later" };
   const { count, lastAtMs } = await services.depositAddresses.voidSweeps(funds);
   if (nowMs < lastAtMs + sweepPauseMs(count)) return { kind: "later" };
   const returnable = await returnFacts(services, connected, funds);

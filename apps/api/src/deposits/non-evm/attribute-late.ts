@@ -1,5 +1,5 @@
 import type { DepositFact } from "@causeway/chains";
-import { agreedUsd } from "@causeway/domain";
+import { depositUsdAtQuote } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { MappedNonce } from "../../chains/nonce-mappings.port.ts";
@@ -55,7 +55,7 @@ async function attribute(
     const waiting = await tx.nonEvm.lockUnmapped(deposit.id);
     if (waiting === undefined) return;
     const requestId = record?.terms.requestId;
-    const valueUsd = (record && agreedUsd(record.terms, waiting)) ?? 0n;
+    const valueUsd = (record && depositUsdAtQuote(record.terms, waiting)) ?? 0n;
     await tx.nonEvm.endWaiting(deposit.id, { orderId: id, depositor, requestId, valueUsd });
     const { txHash, ordinal, blockNumber, blockHash, sender, currency, amount, seenAtMs } = waiting;
     const fact: DepositFact = {

@@ -85,7 +85,7 @@ test("does not fall back to a worse pool when a shallow pool can take only a par
     fee: 3_000n,
     tickSpacing: 60,
     // The known range ends close to the price.
-    ticks: { from: -15_360, to: 15_300, at: [], net: [] },
+    ticks: { from: -15_360, to: 15_300, indexes: [], net: [] },
   };
   const pair = tokenPair(a, d);
   const live = new Map(livePools([{ ends: [a, d], source: "second", reserves: [deep, 1_000n] }]));

@@ -355,11 +355,11 @@ function isInMiddle(range: KnownTicks, tick: number, tickSpacing: number): boole
 
 /** The ticks with a new net liquidity at `tick`, or without that tick if `net` is undefined. */
 function withTick(range: KnownTicks, tick: number, net: bigint | undefined): KnownTicks {
-  const netAtTick = new Map(range.at.map((position, index) => [position, range.net[index] as bigint]));
+  const netAtTick = new Map(range.indexes.map((position, index) => [position, range.net[index] as bigint]));
   if (net === undefined) netAtTick.delete(tick);
   else netAtTick.set(tick, net);
   const sorted = [...netAtTick].toSorted(([a], [b]) => a - b);
-  return { ...range, at: sorted.map(([position]) => position), net: sorted.map(([, value]) => value) };
+  return { ...range, indexes: sorted.map(([position]) => position), net: sorted.map(([, value]) => value) };
 }
 
 function hopsOf(

@@ -22,7 +22,7 @@ function aPool(tick: number, halfWidth: number, liquidity: bigint): Concentrated
     ticks: {
       from: tick - 20_000,
       to: tick + 20_000,
-      at: [tick - halfWidth, tick + halfWidth],
+      indexes: [tick - halfWidth, tick + halfWidth],
       net: [liquidity, -liquidity],
     },
   };

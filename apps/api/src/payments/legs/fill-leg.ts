@@ -225,21 +225,28 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
     if (record === undefined) return;
     const { depositId } = record.state;
     const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
-    const depositGone = deposit?.canonical === false;
-    const change = depositGone
+    const isDepositOrphaned = deposit?.canonical === false;
+    const change = isDepositOrphaned
       ? { txHashes: [], inTxHashes: record.inTxHashes.filter((hash) => hash !== deposit.txHash) }
       : { txHashes: [] };
     const burns = await noteRevertedFill({ services, tx, slot, record });
-    const again =
-      !depositGone &&
+    const shouldReplan =
+      !isDepositOrphaned &&
       burns < MAX_REVERTED_FILLS &&
       isWorthRetrying({ services, tx, slot, record }, deposit, reason);
     const hasReverted = slot.minedStatus === "reverted" && reason === "TRANSACTION_REVERTED";
     if (hasReverted && record.state.front !== "none")
       await noteRevertedFastFill({ services, tx, slot, record });
-    await transition(services, tx, record, { kind: "fillDead", reason, depositGone, again }, change, {
-      reason,
-    });
+    await transition(
+      services,
+      tx,
+      record,
+      { kind: "fillDead", reason, isDepositOrphaned, shouldReplan },
+      change,
+      {
+        reason,
+      },
+    );
   },
   // A request has at most one live fill, so no request is moved twice in a commit.
   batchedOutcomes: {

@@ -1,9 +1,9 @@
-import type { Currency, SwapQuoter, ForwardQuote, PairClass } from "@causeway/domain";
+import type { Currency, SwapQuoter, PricedInput, PairClass } from "@causeway/domain";
 import {
   amountBelowFees,
   bpsOfUp,
-  forward,
-  inputFor,
+  priceInput,
+  inputForOutput,
   NATIVE_CURRENCY,
   pairClassOf,
   routeInput,
@@ -201,7 +201,7 @@ function bestOriginForInput(
     | (PricedEnds & {
         readonly paid: bigint;
         readonly originSwap: RouteSwap | undefined;
-        readonly priced: ForwardQuote;
+        readonly priced: PricedInput;
       })
     | undefined;
   for (const origin of origins) {
@@ -209,7 +209,7 @@ function bestOriginForInput(
       const originSwap = origin.quoter?.exactIn(question.amount);
       if (origin.quoter !== undefined && originSwap === undefined) continue;
       const ends = priceEnds(services, question, origin, originSwap, destination);
-      const priced = forward(originSwap?.amountOut ?? question.amount, ends.pricing.facts);
+      const priced = priceInput(originSwap?.amountOut ?? question.amount, ends.pricing.facts);
       const paid = priced.output;
       if (paid === 0n) throw tooLow(question, ends);
       refuseBeyondLimits(services.reservations, solverRouteOf(question, ends), ends.pricing, {
@@ -237,7 +237,7 @@ function bestOriginForInput(
   const probe = destination.quoter.exactIn(estimatedPaid);
   if (probe === undefined || probe.amountOut === 0n) return undefined;
   const pricing = priceFill(services, question, best, probe);
-  const paid = forward(priced.input, pricing.facts).output;
+  const paid = priceInput(priced.input, pricing.facts).output;
   const ends = { origin, destination, originGasUsd, pricing };
   if (paid === 0n) throw tooLow(question, ends);
   refuseBeyondLimits(services.reservations, solverRouteOf(question, ends), pricing, {
@@ -261,7 +261,7 @@ function bestOriginForOutput(
     try {
       // The gas of the origin transaction depends on the swap, but not on the amount.
       const priced = priceEnds(services, question, origin, undefined, destination, fillSwap);
-      let deposit = inputFor(paid, priced.pricing.facts);
+      let deposit = inputForOutput(paid, priced.pricing.facts);
       const earlierDeposit = minDeposits.get(origin);
       // A smaller deposit never costs the user more, so the earlier destination is at least as good.
       if (priced.originGasUsd === undefined && earlierDeposit !== undefined && earlierDeposit <= deposit)
@@ -272,7 +272,7 @@ function bestOriginForOutput(
         originSwap === undefined || priced.originGasUsd === undefined
           ? priced
           : priceEnds(services, question, origin, originSwap, destination, fillSwap);
-      if (repriced !== priced) deposit = inputFor(paid, repriced.pricing.facts);
+      if (repriced !== priced) deposit = inputForOutput(paid, repriced.pricing.facts);
       refuseBeyondLimits(services.reservations, solverRouteOf(question, repriced), repriced.pricing, {
         input: deposit,
         expected: withSwapMargin(paid, fillSwap),
@@ -425,7 +425,7 @@ function priceExactly(
 
 /** The error names the minimum in the user's currency if a swap can compute it. */
 function tooLow({ amount, originCurrency }: QuoteQuestion, { origin, pricing }: PricedEnds): ServiceError {
-  const deposit = inputFor(1n, pricing.facts);
+  const deposit = inputForOutput(1n, pricing.facts);
   const minimum = origin.quoter === undefined ? deposit : origin.quoter.exactOut(deposit)?.amountIn;
   return amountBelowFees(amount, minimum, originCurrency);
 }

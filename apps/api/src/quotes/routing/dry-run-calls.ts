@@ -3,7 +3,7 @@ import {
   valueOfCalls,
   convertUp,
   encodeOrderCall,
-  minLeft,
+  minRemainder,
   orderIdOf,
   ServiceError,
   type OutputCalls,
@@ -84,7 +84,7 @@ export async function addCalls(
     guarantee.slippageBps > 0
       ? guarantee.slippageBps
       : (question.slippageBps ?? services.quotePolicy.automaticSlippageBps[bridge.pricing.pairClass]);
-  const minimum = minLeft(minOutput, minimumRun.leftOutput, slippageBps);
+  const minimum = minRemainder(minOutput, minimumRun.leftOutput, slippageBps);
   const outputCalls: OutputCalls = {
     calls: calls.calls,
     gas: calls.gas,

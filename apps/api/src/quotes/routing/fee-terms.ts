@@ -1,12 +1,12 @@
-import type { AgreedAppFees, ErrorCode, PricedUnit, RequestTerms } from "@causeway/domain";
+import type { QuotedAppFees, ErrorCode, PricedUnit, RequestTerms } from "@causeway/domain";
 import {
-  agreeAppFees,
+  quoteAppFees,
   appFeesUsd,
   feeSponsorshipOf,
   formatUsd,
-  MAX_RATE_OFF_BPS,
+  MAX_RATE_DEVIATION_BPS,
   NATIVE_CURRENCY,
-  rateOffBps,
+  rateDeviationBps,
   ServiceError,
   swapLoss,
 } from "@causeway/domain";
@@ -79,14 +79,14 @@ function appFeesOf(
   { appFees }: FeeOptions,
   input: bigint,
   deposited: PricedUnit,
-): AgreedAppFees | undefined {
+): QuotedAppFees | undefined {
   const currency = appBalance?.currencies[0];
   if (appFees.length === 0 || appBalance === undefined || currency === undefined) return undefined;
   const balance = { decimals: currency.decimals, priceUsd: market.usd(currency) };
   return {
     chainId: appBalance.chainId,
     currency: currency.address,
-    fees: agreeAppFees(appFees, input, deposited, balance),
+    fees: quoteAppFees(appFees, input, deposited, balance),
   };
 }
 
@@ -97,9 +97,9 @@ function sponsorshipOf(
 ): NonNullable<RequestTerms["sponsorship"]> {
   const { priced } = trade;
   const { fixedRate, maxUsd } = sponsor;
-  if (fixedRate !== undefined && rateOffBps(fixedRate, facts) > MAX_RATE_OFF_BPS)
+  if (fixedRate !== undefined && rateDeviationBps(fixedRate, facts) > MAX_RATE_DEVIATION_BPS)
     throw badRate(
-      `fixedRate must be within ${MAX_RATE_OFF_BPS} bps of the market rate of the two currencies`,
+      `fixedRate must be within ${MAX_RATE_DEVIATION_BPS} bps of the market rate of the two currencies`,
     );
   const isCostRent = to.isCostRent(destinationCurrency);
   // With a fixed rate the sponsor pays every fee, including those that are not selected.

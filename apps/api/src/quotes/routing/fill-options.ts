@@ -1,9 +1,9 @@
-import type { OrderCall, SignedConsent } from "@causeway/domain";
+import type { OrderCall, SignedAuthorization } from "@causeway/domain";
 
 /** Calls that a client wants the fill to make with the output. */
 export interface RequestedCalls {
   readonly calls: readonly OrderCall[];
-  readonly authorizationList?: readonly SignedConsent[];
+  readonly authorizationList?: readonly SignedAuthorization[];
   /** Gas units that the client reserves for the calls. Absent: the gas that a dry run uses. */
   readonly gasLimit: bigint | undefined;
   /** Gas units that the output pays for. */

@@ -1,4 +1,4 @@
-import type { ErrorCode, OrderCall, SignedConsent } from "@causeway/domain";
+import type { ErrorCode, OrderCall, SignedAuthorization } from "@causeway/domain";
 import { valueOfCalls, NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/domain";
 import type { Hex, Hex32 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
@@ -119,7 +119,7 @@ function callOf(
 function consentOf(
   { chainId, address, nonce, yParity, r, s }: NonNullable<QuoteInput["authorizationList"]>[number],
   index: number,
-): SignedConsent {
+): SignedAuthorization {
   const code = parseAddress(address);
   const [wordR, wordS] = [r, s].map(parseWord);
   if (code === undefined || wordR === undefined || wordS === undefined || (yParity !== 0 && yParity !== 1))

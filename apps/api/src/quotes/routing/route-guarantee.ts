@@ -1,6 +1,6 @@
 import {
   coveredOnRoute,
-  forward,
+  priceInput,
   minDepositFor,
   minimumOutput,
   routeSlippage,
@@ -88,7 +88,7 @@ function raiseMinDeposit(
   if (fillQuoter === undefined || minDeposit === amounts.deposit) return minDeposit;
   const halfway = minDepositFor((neededOutput + amounts.expected) / 2n, amounts, facts);
   for (const deposit of minDeposit < halfway ? [minDeposit, halfway] : [minDeposit]) {
-    const fillSwap = fillQuoter.exactIn(forward(deposit, facts).output);
+    const fillSwap = fillQuoter.exactIn(priceInput(deposit, facts).output);
     if (fillSwap !== undefined && fillSwap.amountOut >= neededOutput) return deposit;
   }
   return amounts.deposit;

@@ -1,5 +1,5 @@
 import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
-import { forward, NATIVE_CURRENCY, orderIdOf, pairOutput, ServiceError } from "@causeway/domain";
+import { priceInput, NATIVE_CURRENCY, orderIdOf, pairOutput, ServiceError } from "@causeway/domain";
 import type { Address, Hex, RequestTerms } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
@@ -457,7 +457,7 @@ test("at unchanged prices the minimum deposit still buys the guaranteed output, 
         const { origin, destination } = services.stored[0]!;
         const { route } = await routeFor(services, input);
         const { pricing, fillQuoter } = route as BridgeRoute;
-        const paid = forward(origin.minimumAmount!, pricing.facts).output;
+        const paid = priceInput(origin.minimumAmount!, pricing.facts).output;
         const bought = fillQuoter === undefined ? paid : fillQuoter.exactIn(paid)!.amountOut;
         if (tradeType === "EXACT_OUTPUT") {
           // The pair is charged 15 bps, and the service covers as much.

@@ -1,7 +1,7 @@
 import {
-  buildExchangeWithdrawal,
-  exchangePlaceOf,
-  exchangeSigningProfiles,
+  buildHyperliquidDepositSteps,
+  hyperliquidPlaceOf,
+  hyperliquidSigningProfiles,
   formatAmount,
   ServiceError,
   type Currency,
@@ -129,7 +129,7 @@ function withdrawalSteps(
   { requestId, orderId, user, walletNonce, origin: { amount } }: RequestTerms,
   token: { readonly name: string; readonly tokenId: Hex },
 ): [AuthorizeStep, NonEvmStep] {
-  const place = exchangePlaceOf(currency.address);
+  const place = hyperliquidPlaceOf(currency.address);
   const { exchange } = chain;
   if (place === undefined || exchange === undefined || walletNonce === undefined)
     throw new ServiceError(
@@ -137,8 +137,8 @@ function withdrawalSteps(
       `Currency ${currency.symbol} is not supported on ${chain.displayName}`,
       { field: "originCurrency" },
     );
-  const { authorize, deposit } = buildExchangeWithdrawal(
-    exchangeSigningProfiles[exchange.profile],
+  const { authorize, deposit } = buildHyperliquidDepositSteps(
+    hyperliquidSigningProfiles[exchange.profile],
     chain.id,
     {
       wallet: user,

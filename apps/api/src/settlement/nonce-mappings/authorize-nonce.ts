@@ -1,5 +1,5 @@
 import { nonceMappingDigest, recoverSigner } from "@causeway/attest";
-import { EXCHANGE_WALLET_CHAIN, ServiceError } from "@causeway/domain";
+import { HYPERLIQUID_WALLET_CHAIN, ServiceError } from "@causeway/domain";
 import type { RequestId, RequestTerms } from "@causeway/domain";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { AuthorizationStanding, NonceAuthorization } from "../../chains/nonce-mappings.port.ts";
@@ -39,7 +39,7 @@ export async function authorizeNonce(services: Needs, authorization: NonceAuthor
         field: "walletChainId",
       },
     );
-  const mapping = { wallet, depositor, id, nonce, signatureChainId, walletChain: EXCHANGE_WALLET_CHAIN };
+  const mapping = { wallet, depositor, id, nonce, signatureChainId, walletChain: HYPERLIQUID_WALLET_CHAIN };
   if (recoverSigner(nonceMappingDigest(mapping), signature) !== wallet)
     throw invalidField("signature", "signature is not the wallet's signature over this authorization");
   const terms = (await services.reads.requestsByOrders([id])).get(id)?.terms;

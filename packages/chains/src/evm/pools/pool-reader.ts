@@ -162,7 +162,7 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
         });
         return {
           ...boundsOf(wordLists[index] as number[], (ranges[index] as TickRange).tickSpacing),
-          at: rangeTicks,
+          indexes: rangeTicks,
           net,
         };
       });

@@ -26,8 +26,8 @@ export function carriedTexts(outputs: readonly BitcoinOutput[]): readonly Carrie
   return outputs.flatMap(({ script }, vout) => {
     // Only OP_RETURN scripts need to be decoded.
     if (!script.startsWith("6a")) return [];
-    const [, data, ...rest] = decodedScript(script) ?? [];
-    if (!(data instanceof Uint8Array) || rest.length > 0) return [];
+    const [, data, ...extra] = decodedScript(script) ?? [];
+    if (!(data instanceof Uint8Array) || extra.length > 0) return [];
     const text = decodedText(data);
     return text === undefined ? [] : [{ vout, text }];
   });

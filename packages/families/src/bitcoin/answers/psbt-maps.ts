@@ -6,25 +6,25 @@
  * payload with its own id.
  */
 export function countPsbtMaps(bytes: Uint8Array): number | undefined {
-  let at = MAGIC_BYTES;
+  let offset = MAGIC_BYTES;
   let maps = 0;
   const length = (): number => {
-    const first = bytes[at++] ?? Number.NaN;
+    const first = bytes[offset++] ?? Number.NaN;
     if (first < 0xfd) return first;
     const size = { 0xfd: 2, 0xfe: 4 }[first];
     // No buffer is large enough for a count of eight bytes.
     if (size === undefined) return Number.NaN;
     let value = 0;
-    for (let byte = 0; byte < size; byte++) value += (bytes[at + byte] ?? Number.NaN) * 256 ** byte;
-    at += size;
+    for (let byte = 0; byte < size; byte++) value += (bytes[offset + byte] ?? Number.NaN) * 256 ** byte;
+    offset += size;
     return value;
   };
-  while (at < bytes.length) {
+  while (offset < bytes.length) {
     for (let key = length(); key !== 0; key = length()) {
-      at += key;
+      offset += key;
       const value = length();
-      at += value;
-      if (!(at < bytes.length)) return undefined;
+      offset += value;
+      if (!(offset < bytes.length)) return undefined;
     }
     maps += 1;
   }

@@ -4,7 +4,8 @@ import type { Address, Hex } from "@causeway/domain";
 export function splitWords(data: Hex): readonly bigint[] | undefined {
   if ((data.length - 2) % 64 !== 0) return undefined;
   const words: bigint[] = [];
-  for (let at = 2; at < data.length; at += 64) words.push(BigInt(`0x${data.slice(at, at + 64)}`));
+  for (let offset = 2; offset < data.length; offset += 64)
+    words.push(BigInt(`0x${data.slice(offset, offset + 64)}`));
   return words;
 }
 

@@ -48,7 +48,7 @@ export function depositEvidenceIn(
  * transaction of another user's deposit must not reduce that deposit. It is debited when its payload is
  * attested.
  *
- * Only attestations are reduced: the engine credits every inflow in full. The solver loses the difference,
+ * Only attestations are reduced: the service credits every inflow in full. The solver loses the difference,
  * because only attestations repay its fills.
  */
 function creditedAmounts(
@@ -60,14 +60,14 @@ function creditedAmounts(
   const credited = new Map<number, bigint>();
   for (const currency of new Set(deposits.map((deposit) => deposit.currency))) {
     const credits = deposits.filter((deposit) => deposit.currency === currency);
-    let left = currency === NATIVE_CURRENCY ? undefined : netInflow(depository, currency, logs);
+    let remaining = currency === NATIVE_CURRENCY ? undefined : netInflow(depository, currency, logs);
     for (const { logIndex, amount } of [
       ...credits.filter((deposit) => !direct.has(deposit)),
       ...credits.filter((deposit) => direct.has(deposit)),
     ]) {
-      const share = left === undefined || amount <= left ? amount : left;
+      const share = remaining === undefined || amount <= remaining ? amount : remaining;
       credited.set(logIndex, share);
-      if (left !== undefined) left -= share;
+      if (remaining !== undefined) remaining -= share;
     }
   }
   return credited;
@@ -75,25 +75,26 @@ function creditedAmounts(
 
 /** The inflow of a token minus its outflow except withdrawals; never negative. */
 function netInflow(depository: Address, token: Address, logs: readonly LogFact[]): bigint {
-  const own = addressTopic(depository);
+  const depositoryTopic = addressTopic(depository);
   let net = 0n;
   let sent: { readonly to: Address; readonly amount: bigint }[] = [];
   for (const log of logs.toSorted((a, b) => a.logIndex - b.logIndex)) {
     const [topic, from, to] = log.topics;
     if (log.address === depository && topic === CALL_EXECUTED_TOPIC) {
-      const paid = tokenPaymentIn(log.data);
-      const at = sent.findLastIndex(
-        (outflow) => token === paid?.token && outflow.to === paid.recipient && outflow.amount <= paid.amount,
+      const payment = tokenPaymentIn(log.data);
+      const outflowIndex = sent.findLastIndex(
+        (outflow) =>
+          token === payment?.token && outflow.to === payment.recipient && outflow.amount <= payment.amount,
       );
-      net += sent[at]?.amount ?? 0n;
+      net += sent[outflowIndex]?.amount ?? 0n;
       // Outflows before this report cannot belong to a later report.
       sent = [];
     } else if (log.address === token && topic === TRANSFER_TOPIC && log.topics.length === 3 && from !== to) {
       const words = splitWords(log.data);
       const amount = words?.length === 1 ? (words[0] ?? 0n) : 0n;
       const recipient = addressOfTopic(to);
-      if (to === own) net += amount;
-      if (from !== own) continue;
+      if (to === depositoryTopic) net += amount;
+      if (from !== depositoryTopic) continue;
       net -= amount;
       if (recipient !== undefined) sent.push({ to: recipient, amount });
     }
@@ -109,7 +110,7 @@ function read(
   const mirrors = nativeMirrors(rules.isZksyncStack);
   const logs = receipt.logs.filter((log: LogFact) => !mirrors.has(log.address));
   // Without calldata, direct transfers have no id; attestations do not contain the transaction's sender.
-  const known = transaction ?? {
+  const transactionFact = transaction ?? {
     hash: receipt.txHash,
     from: rules.depository,
     to: undefined,
@@ -120,6 +121,6 @@ function read(
   return depositsInLogs(
     { depository: rules.depository, tokens: undefined },
     logs,
-    new Map([[receipt.txHash, known]]),
+    new Map([[receipt.txHash, transactionFact]]),
   );
 }

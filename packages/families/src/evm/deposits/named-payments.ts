@@ -35,7 +35,7 @@ export interface NamedPayments {
 
 type Transaction = Pick<TransactionFact, "from" | "to" | "input" | "value">;
 
-const nothing = (payer: Address): NamedPayments => ({
+const noPayments = (payer: Address): NamedPayments => ({
   payer,
   payments: [],
   guaranteed: [],
@@ -85,14 +85,14 @@ export function namedPayments(
   trusted: readonly Address[],
 ): NamedPayments {
   const { from, to, input, value } = transaction;
-  if (to === undefined) return nothing(from);
+  if (to === undefined) return noPayments(from);
   if (input === orderId)
-    return { ...nothing(from), payments: [{ currency: NATIVE_CURRENCY, recipient: to, amount: value }] };
+    return { ...noPayments(from), payments: [{ currency: NATIVE_CURRENCY, recipient: to, amount: value }] };
   if (fillContract === undefined || (to !== fillContract && !trusted.includes(to)))
-    return { ...nothing(from), payments: transferIn(to, input) };
-  if (SIGNED_ROUTES.has(selectorOf(input))) return nothing(from);
+    return { ...noPayments(from), payments: transferIn(to, input) };
+  if (SIGNED_ROUTES.has(selectorOf(input))) return noPayments(from);
   const calls = to === fillContract ? callsOfRouter(to, input, value) : callsOfProxy(input);
-  if (calls === undefined && to !== fillContract) return nothing(from);
+  if (calls === undefined && to !== fillContract) return noPayments(from);
   return {
     payer: fillContract,
     payments: calls?.flatMap((call) => paymentsOf(fillContract, call)),
@@ -142,8 +142,8 @@ function paymentsOf(router: Address, { to, data, allowFailure }: Call): readonly
  */
 function guaranteedPayments(router: Address, calls: readonly Call[]): readonly NamedPayment[] {
   const end = calls.findLastIndex(({ to }) => lower(to) !== router) + 1;
-  return calls.flatMap((call, at) => {
-    const required = at < end ? undefined : ownCall(router, call);
+  return calls.flatMap((call, index) => {
+    const required = index < end ? undefined : ownCall(router, call);
     if (required?.functionName !== "requireReceived") return [];
     const [currency, recipient, minimum] = [
       lower(required.args[0]),
@@ -159,12 +159,12 @@ function guaranteedPayments(router: Address, calls: readonly Call[]): readonly N
       );
     });
     if (noted === -1) return [];
-    const paid = calls
-      .slice(noted, at)
+    const namedAmount = calls
+      .slice(noted, index)
       .flatMap((earlier) => paymentsOf(router, earlier))
       .filter((payment) => payment.currency === currency && payment.recipient === recipient)
       .reduce((sum, payment) => sum + payment.amount, 0n);
-    return [{ currency, recipient, amount: paid < minimum ? paid : minimum }];
+    return [{ currency, recipient, amount: namedAmount < minimum ? namedAmount : minimum }];
   });
 }
 

@@ -27,26 +27,26 @@ function grow(base: readonly BlockRef[], length: number, name: number): BlockRef
 
 /** Runs the steps like a caller, and provides the requested headers. */
 function settle(
-  known: readonly BlockRef[],
+  trail: readonly BlockRef[],
   chain: readonly BlockRef[],
 ): Exclude<TrailStep, { kind: "needs" }> {
   const head = chain.at(-1);
   if (head === undefined) throw new Error("an empty chain has no head");
   const fetched = new Map<Hex, BlockRef>();
   for (;;) {
-    const step = extendTrail(known, head, fetched);
+    const step = extendTrail(trail, head, fetched);
     if (step.kind !== "needs") return step;
     expect(fetched.has(step.hash)).toBe(false);
-    const wanted = chain.find(({ hash }) => hash === step.hash);
-    expect(wanted?.number).toBe(step.number);
-    if (wanted !== undefined) fetched.set(wanted.hash, wanted);
+    const requested = chain.find(({ hash }) => hash === step.hash);
+    expect(requested?.number).toBe(step.number);
+    if (requested !== undefined) fetched.set(requested.hash, requested);
   }
 }
 
-function apply(known: readonly BlockRef[], step: TrailStep): BlockRef[] {
-  if (step.kind === "unchanged" || step.kind === "needs") return [...known];
+function apply(trail: readonly BlockRef[], step: TrailStep): BlockRef[] {
+  if (step.kind === "unchanged" || step.kind === "needs") return [...trail];
   const from = step.orphanedFrom;
-  return [...known.filter(({ number }) => from === undefined || number < from), ...step.append];
+  return [...trail.filter(({ number }) => from === undefined || number < from), ...step.append];
 }
 
 test("the first head starts the trail", () => {
@@ -122,8 +122,8 @@ test("for any reorgs, the trail stays linked and ends with the chain of the head
         expect(trail).toEqual(chain.filter(({ number }) => number >= lowest));
         if (step.kind === "unchanged") throw new Error("a new head always changes the trail");
         // Exactly the blocks that left the chain are called orphaned.
-        const gone = before.filter(({ hash }) => chain.every((other) => other.hash !== hash));
-        expect(step.orphanedFrom).toBe(gone[0]?.number);
+        const orphaned = before.filter(({ hash }) => chain.every((candidate) => candidate.hash !== hash));
+        expect(step.orphanedFrom).toBe(orphaned[0]?.number);
       }
     }),
     { numRuns: 200 },

@@ -24,29 +24,30 @@ export type TrailStep =
  * Computes how a trail of blocks becomes one that ends with `head`. Pure: the caller fetches the requested
  * header and calls again.
  *
- * @param known the stored trail: ascending, without gaps, each block the parent of the next; empty at the
+ * @param trail the stored trail: ascending, without gaps, each block the parent of the next; empty at the
  * first start
  * @param fetched headers by hash that were fetched for this head
  * @throws RangeError if the height of a fetched header contradicts its child (a lying node)
  */
 export function extendTrail(
-  known: readonly BlockRef[],
+  trail: readonly BlockRef[],
   head: BlockRef,
   fetched: ReadonlyMap<Hex, BlockRef> = new Map(),
 ): TrailStep {
-  const lowest = known[0];
-  const tip = known.at(-1);
+  const lowest = trail[0];
+  const tip = trail.at(-1);
   if (lowest === undefined || tip === undefined)
     return { kind: "extends", orphanedFrom: undefined, append: [head] };
-  const knownAt = (number: bigint): BlockRef | undefined =>
-    number < lowest.number ? undefined : known[Number(number - lowest.number)];
+  const trailBlockAt = (number: bigint): BlockRef | undefined =>
+    number < lowest.number ? undefined : trail[Number(number - lowest.number)];
   // A head below the trail does not contradict any block of it.
-  if (head.number < lowest.number || knownAt(head.number)?.hash === head.hash) return { kind: "unchanged" };
+  if (head.number < lowest.number || trailBlockAt(head.number)?.hash === head.hash)
+    return { kind: "unchanged" };
 
   const append: BlockRef[] = [head];
   for (let oldest = head; ;) {
     const parentNumber = oldest.number - 1n;
-    if (knownAt(parentNumber)?.hash === oldest.parentHash) {
+    if (trailBlockAt(parentNumber)?.hash === oldest.parentHash) {
       const orphanedFrom = oldest.number <= tip.number ? oldest.number : undefined;
       return { kind: "extends", orphanedFrom, append: append.toReversed() };
     }

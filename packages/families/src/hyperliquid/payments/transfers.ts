@@ -1,13 +1,13 @@
 import {
-  exchangeCurrency,
-  exchangePlaceAt,
+  hyperliquidCurrency,
+  hyperliquidPlaceAt,
   parseAddress,
   parseExactAmount,
-  parseExchangeToken,
+  parseHyperliquidToken,
   PERPS_CURRENCY,
   PERPS_DECIMALS,
   type Address,
-  type ExchangePlace,
+  type HyperliquidPlace,
   type Hex,
   type HyperliquidAction,
 } from "@causeway/domain";
@@ -24,7 +24,7 @@ export interface TransferRules {
 }
 
 /** A transfer from the signing account to another account. */
-export interface ExchangeTransfer {
+export interface HyperliquidTransfer {
   readonly destination: Address;
   /** The currency that is sent. */
   readonly from: Hex;
@@ -42,7 +42,7 @@ export interface ExchangeTransfer {
 export function transferOf(
   action: HyperliquidAction,
   rules: TransferRules,
-): ExchangeTransfer | { readonly refusal: string } {
+): HyperliquidTransfer | { readonly refusal: string } {
   if (action.chain !== rules.network)
     return { refusal: `action is for the network ${action.chain.slice(0, 20)}` };
   const destination = parseAddress(action.destination);
@@ -53,11 +53,11 @@ export function transferOf(
     return { destination, from: PERPS_CURRENCY, currency: PERPS_CURRENCY, amount, nonce: action.time };
   }
   if (action.fromSubAccount !== "") return { refusal: "transfers out of a sub-account are not attested" };
-  const token = parseExchangeToken(action.token);
+  const token = parseHyperliquidToken(action.token);
   if (token === undefined) return { refusal: "action has no token id" };
   const { tokenId } = token;
-  const from = exchangePlaceAt(action.sourceDex, tokenId, rules.usdcTokenId);
-  const to = exchangePlaceAt(action.destinationDex, tokenId, rules.usdcTokenId);
+  const from = hyperliquidPlaceAt(action.sourceDex, tokenId, rules.usdcTokenId);
+  const to = hyperliquidPlaceAt(action.destinationDex, tokenId, rules.usdcTokenId);
   if (from === undefined || to === undefined)
     return {
       refusal:
@@ -69,8 +69,8 @@ export function transferOf(
   if (amount === undefined) return NOT_EXACT;
   return {
     destination,
-    from: exchangeCurrency(from),
-    currency: exchangeCurrency(to),
+    from: hyperliquidCurrency(from),
+    currency: hyperliquidCurrency(to),
     amount,
     nonce: action.nonce,
   };
@@ -78,7 +78,7 @@ export function transferOf(
 
 /** Decimals of the currency of a place. */
 export function decimalsAt(
-  place: ExchangePlace,
+  place: HyperliquidPlace,
   { decimalsOf }: Pick<TransferRules, "decimalsOf">,
 ): number | undefined {
   return place.kind === "perps" ? PERPS_DECIMALS : decimalsOf(place.tokenId);

@@ -1,4 +1,4 @@
-import type { ExchangeTransfer } from "../answers.ts";
+import type { RecordedTransfer } from "../answers.ts";
 
 /** USDC, the collateral of perpetuals, with six decimals. */
 const USDC_ASSET = 3n;
@@ -9,10 +9,10 @@ const SPOT_ROUTE = 1n;
  * The currency in which a transfer arrives: `0` for USDC in the perpetuals balance, otherwise the asset's
  * index.
  */
-export function arrivesIn({
+export function arrivalCurrency({
   assetIndex,
   toRouteType,
-}: Pick<ExchangeTransfer, "assetIndex" | "toRouteType">): string {
+}: Pick<RecordedTransfer, "assetIndex" | "toRouteType">): string {
   return assetIndex === USDC_ASSET && toRouteType === PERPETUALS_ROUTE ? "0" : assetIndex.toString();
 }
 
@@ -23,7 +23,7 @@ export function arrivesIn({
 export function isSpendable({
   assetIndex,
   toRouteType,
-}: Pick<ExchangeTransfer, "assetIndex" | "toRouteType">): boolean {
+}: Pick<RecordedTransfer, "assetIndex" | "toRouteType">): boolean {
   return toRouteType === SPOT_ROUTE || (assetIndex === USDC_ASSET && toRouteType === PERPETUALS_ROUTE);
 }
 
@@ -35,6 +35,6 @@ export function isPaidFromOneBalance({
   assetIndex,
   fromRouteType,
   toRouteType,
-}: Pick<ExchangeTransfer, "assetIndex" | "fromRouteType" | "toRouteType">): boolean {
+}: Pick<RecordedTransfer, "assetIndex" | "fromRouteType" | "toRouteType">): boolean {
   return assetIndex === USDC_ASSET && fromRouteType === toRouteType;
 }

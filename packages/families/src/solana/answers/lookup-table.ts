@@ -18,7 +18,7 @@ export function readLookupTable(account: AccountFact | undefined): readonly stri
   const header = new DataView(data.buffer, data.byteOffset);
   if (header.getUint32(0, true) !== 1 || header.getBigUint64(4, true) !== NEVER) return undefined;
   return Array.from({ length: (data.length - HEADER_BYTES) / 32 }, (_, entry) => {
-    const at = HEADER_BYTES + 32 * entry;
-    return decodeWith(solanaCodec, toHex(data.subarray(at, at + 32)));
+    const offset = HEADER_BYTES + 32 * entry;
+    return decodeWith(solanaCodec, toHex(data.subarray(offset, offset + 32)));
   });
 }

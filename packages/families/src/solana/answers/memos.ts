@@ -10,8 +10,8 @@ const POSSIBLE_ID = /(?:0x)?[0-9a-f]{64}/i;
  * order id and nothing else. Pure.
  */
 export function namesOrder(facts: TransactionFacts, orderId: Hex32): boolean {
-  const named = memosOf(facts).filter((memo) => POSSIBLE_ID.test(memo));
-  return named.length === 1 && named[0] === orderId;
+  const idMemos = memosOf(facts).filter((memo) => POSSIBLE_ID.test(memo));
+  return idMemos.length === 1 && idMemos[0] === orderId;
 }
 
 /**

@@ -33,9 +33,9 @@ export function eventsOf(program: string, logs: readonly string[]): readonly Uin
     }
     if (callers.at(-1) === program && line.startsWith(DATA)) {
       // A log line contains one base64 text per field, and programs log an event as a single field.
-      const [only, ...others] = line.slice(DATA.length).split(" ");
-      if (only !== undefined && others.length === 0)
-        events.push(Uint8Array.from(Buffer.from(only, "base64")));
+      const [event, ...otherFields] = line.slice(DATA.length).split(" ");
+      if (event !== undefined && otherFields.length === 0)
+        events.push(Uint8Array.from(Buffer.from(event, "base64")));
     }
   }
   if (callers.length > 0) throw garbage("getTransaction", "call has no end in the logs");

@@ -42,8 +42,8 @@ test.each(["depository", "operator", "depositor", "id", "strict"] as const)(
   "an address commits to its %s",
   (field) => {
     const [seeds, program] = [someSeeds(), aKey()];
-    const other = { ...seeds, [field]: field === "strict" ? true : someSeeds()[field] };
-    expect(deriveDepositAddress(program, other)).not.toBe(deriveDepositAddress(program, seeds));
+    const changed = { ...seeds, [field]: field === "strict" ? true : someSeeds()[field] };
+    expect(deriveDepositAddress(program, changed)).not.toBe(deriveDepositAddress(program, seeds));
   },
 );
 
@@ -70,14 +70,14 @@ test("knows the committed program with any upgrade authority, and no other progr
   expect(isDepositAddressProgram(stored(Buffer.concat([program, Buffer.alloc(64)])))).toBe(true);
   const changed = Uint8Array.from(program);
   changed[100] = (changed[100] ?? 0) ^ 1;
-  for (const other of [
+  for (const otherProgram of [
     undefined,
     stored(changed),
     stored(program.subarray(0, -1)),
     stored(Buffer.concat([program, Buffer.of(1)])),
     stored(program, "1".repeat(32)),
   ])
-    expect(isDepositAddressProgram(other)).toBe(false);
+    expect(isDepositAddressProgram(otherProgram)).toBe(false);
   const built = JSON.parse(readFileSync(new URL("built.json", folder), "utf8")) as Record<
     string,
     { readonly program: string }

@@ -51,8 +51,8 @@ export function deriveDepositAddress(program: string, seeds: DepositAddressSeeds
   const fixed = [PREFIX, ...keys, bytesOf(id), Uint8Array.of(strict ? 1 : 0)];
   for (let bump = 255; bump >= 0; bump--) {
     const hash = sha256(Buffer.concat([...fixed, Uint8Array.of(bump), programBytes, MARKER]));
-    const found = getAddressDecoder().decode(hash);
-    if (isOffCurveAddress(found)) return found;
+    const candidate = getAddressDecoder().decode(hash);
+    if (isOffCurveAddress(candidate)) return candidate;
   }
   throw new RangeError("invariant violated: no bump gives an address off the curve");
 }
@@ -137,13 +137,13 @@ function sweepData(name: Hex, { from, orderId, amount, excess }: SweepTerms): He
   data.set([from.strict ? 1 : 0], 72);
   data.set(bytesOf(orderId), 73);
   const view = new DataView(data.buffer);
-  for (const [at, value] of [
+  for (const [offset, value] of [
     [105, amount],
     [113, excess],
   ] as const) {
     if (BigInt.asUintN(64, value) !== value)
       throw new RangeError("invariant violated: amount is not a uint64");
-    view.setBigUint64(at, value, true);
+    view.setBigUint64(offset, value, true);
   }
   return toHex(data);
 }
@@ -164,8 +164,8 @@ const PROGRAM = {
 
 /** The account in which the loader stores a program's bytes. */
 export async function programDataAddress(program: string): Promise<Address> {
-  const [found] = await getProgramDerivedAddress({ programAddress: LOADER, seeds: [keyBytes(program)] });
-  return found;
+  const [candidate] = await getProgramDerivedAddress({ programAddress: LOADER, seeds: [keyBytes(program)] });
+  return candidate;
 }
 
 /**

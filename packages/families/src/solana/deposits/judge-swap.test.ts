@@ -132,16 +132,21 @@ const honest: ProposedSwap = {
   lookupTables: [key("T")],
 };
 
-interface Held {
+interface TokenAccountFields {
   readonly owner?: string;
   readonly delegate?: string;
   readonly closer?: string;
   readonly program?: string;
 }
-function tokenAccount({ owner = thief, delegate, closer, program = TOKEN_PROGRAM }: Held): AccountFact {
+function tokenAccount({
+  owner = thief,
+  delegate,
+  closer,
+  program = TOKEN_PROGRAM,
+}: TokenAccountFields): AccountFact {
   const data = new Uint8Array(165);
-  const put = (at: number, whose: string | undefined): void => {
-    if (whose !== undefined) data.set(bytesOf(encodeWith(solanaCodec, whose)), at);
+  const put = (offset: number, account: string | undefined): void => {
+    if (account !== undefined) data.set(bytesOf(encodeWith(solanaCodec, account)), offset);
   };
   put(32, owner);
   put(76, delegate);
@@ -149,8 +154,8 @@ function tokenAccount({ owner = thief, delegate, closer, program = TOKEN_PROGRAM
   return { owner: program, lamports: 2_039_280n, data };
 }
 
-const judge = (change: Partial<ProposedSwap>, held: Record<string, AccountFact> = {}) =>
-  judgeSwap(terms, { ...honest, ...change }, new Map(Object.entries(held)));
+const judge = (change: Partial<ProposedSwap>, accountStates: Record<string, AccountFact> = {}) =>
+  judgeSwap(terms, { ...honest, ...change }, new Map(Object.entries(accountStates)));
 
 test("accepts a swap of at most the offered input for at least the deposited output", () => {
   expect(judge({})).toEqual({ units: 200_000 });
@@ -170,8 +175,13 @@ test("names the accounts that a swap writes to, each once", () => {
 const extra = (...keys: PlainInstruction["keys"]): Partial<ProposedSwap> => ({
   swap: { ...route(), keys: [...route().keys, ...keys] },
 });
-const at = (place: number, pubkey: string, of = route()): Partial<ProposedSwap> => ({
-  swap: { ...of, keys: of.keys.map((one, index) => (index === place ? { ...one, pubkey } : one)) },
+const withKey = (place: number, pubkey: string, instruction = route()): Partial<ProposedSwap> => ({
+  swap: {
+    ...instruction,
+    keys: instruction.keys.map((accountMeta, index) =>
+      index === place ? { ...accountMeta, pubkey } : accountMeta,
+    ),
+  },
 });
 const token = (data: Hex): PlainInstruction => ({
   programId: TOKEN_PROGRAM,
@@ -185,10 +195,10 @@ const sendSol: PlainInstruction = {
 };
 
 const attacks: readonly (readonly [
-  what: string,
+  attack: string,
   change: Partial<ProposedSwap>,
   reason: string,
-  held?: Record<string, AccountFact>,
+  accountStates?: Record<string, AccountFact>,
 ])[] = [
   ["takes more than the input", { swap: route({ first: 1_000_001n }) }, "at most 1000000 are offered"],
   [
@@ -240,13 +250,13 @@ const attacks: readonly (readonly [
     "not a swap with known amounts",
   ],
   ["calls another program", { swap: { ...route(), programId: thief } }, "not allowed to swap"],
-  ["takes another account's tokens", at(2, savings), "another account's tokens"],
-  ["is signed for another user", at(1, thief), "another account's tokens"],
-  ["pays another account", at(3, thief), "pays another account"],
-  ["pays another account through the shared route", at(6, thief, sharedRoute()), "pays another account"],
-  ["diverts the output", at(4, thief), "pays another account"],
-  ["pays another token", at(5, mintIn), "pays another account or token"],
-  ["pays a fee", at(6, thief), "pays a fee to a third account"],
+  ["takes another account's tokens", withKey(2, savings), "another account's tokens"],
+  ["is signed for another user", withKey(1, thief), "another account's tokens"],
+  ["pays another account", withKey(3, thief), "pays another account"],
+  ["pays another account through the shared route", withKey(6, thief, sharedRoute()), "pays another account"],
+  ["diverts the output", withKey(4, thief), "pays another account"],
+  ["pays another token", withKey(5, mintIn), "pays another account or token"],
+  ["pays a fee", withKey(6, thief), "pays a fee to a third account"],
   ["needs a second signature", extra(signer(thief)), `requires the signature of ${thief}`],
   ["writes to the user's own account", extra(writable(user)), "writes to the user's account"],
   ["can call the system program", extra(plain(SYSTEM_PROGRAM)), "could move other funds"],
@@ -290,8 +300,10 @@ const attacks: readonly (readonly [
   ],
 ];
 
-const cases = attacks.map(([what, change, reason, held = {}]) => [what, change, reason, held] as const);
-test.each(cases)("refuses a swap that %s", (_, change, reason, held) => {
-  const judged = judge(change, held);
+const cases = attacks.map(
+  ([attack, change, reason, accountStates = {}]) => [attack, change, reason, accountStates] as const,
+);
+test.each(cases)("refuses a swap that %s", (_, change, reason, accountStates) => {
+  const judged = judge(change, accountStates);
   expect("refusal" in judged ? judged.refusal : judged).toMatch(reason);
 });

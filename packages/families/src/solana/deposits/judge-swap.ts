@@ -29,7 +29,7 @@ export interface ProposedSwap {
 }
 
 /** A mint and the user's associated token account for it. base58. */
-export interface HeldToken {
+export interface UserToken {
   readonly mint: string;
   readonly tokenProgram: string;
   readonly account: string;
@@ -40,8 +40,8 @@ export interface SwapTerms {
   readonly user: string;
   /** Programs that may execute the swap. */
   readonly programs: readonly string[];
-  readonly input: HeldToken;
-  readonly output: HeldToken;
+  readonly input: UserToken;
+  readonly output: UserToken;
   /** Maximum input, base units. */
   readonly maxInput: bigint;
   /** Minimum output, which is deposited, base units. */
@@ -82,9 +82,9 @@ export function judgeSwap(
   accountStates: ReadonlyMap<string, AccountFact | undefined>,
 ): SwapJudgment {
   const { others, setup, computeBudget, lookupTables } = proposed;
-  const [other] = others;
-  if (other !== undefined)
-    return { refusal: `an instruction of ${other.programId} that does not belong to a swap` };
+  const [unexpected] = others;
+  if (unexpected !== undefined)
+    return { refusal: `an instruction of ${unexpected.programId} that does not belong to a swap` };
   if (lookupTables.length > MAX_LOOKUP_TABLES)
     return { refusal: `${lookupTables.length} lookup tables, at most ${MAX_LOOKUP_TABLES} are allowed` };
   for (const instruction of setup) {
@@ -103,8 +103,8 @@ function setupRefusal({ user, input, output }: SwapTerms, instruction: PlainInst
   const creates = programId === ASSOCIATED_TOKEN_PROGRAM && ["0x", "0x00", "0x01"].includes(data);
   if (!creates) return `a setup instruction of ${programId} other than the creation of a token account`;
   const [payer, account, wallet, mint] = keys.map(({ pubkey }) => pubkey);
-  const isWanted = [input, output].some((token) => token.account === account && token.mint === mint);
-  return payer === user && wallet === user && isWanted
+  const isNeeded = [input, output].some((token) => token.account === account && token.mint === mint);
+  return payer === user && wallet === user && isNeeded
     ? undefined
     : `a setup instruction creates ${account ?? "no account"}, which the swap does not need`;
 }
@@ -154,15 +154,17 @@ function writesRefusal(
       return `a call of ${pubkey}, which could move other funds of the user`;
     if (!isWritable || pubkey === input.account || pubkey === output.account) continue;
     if (pubkey === user) return "a swap that writes to the user's account";
-    if (isHeldBy(accountStates.get(pubkey), user))
+    if (isControlledBy(accountStates.get(pubkey), user))
       return `a swap that writes to ${pubkey}, another token account of the user`;
   }
   return undefined;
 }
 
 /** Whether `account` is a token account that the user owns, may spend from as delegate, or may close. */
-function isHeldBy(account: AccountFact | undefined, user: string): boolean {
+function isControlledBy(account: AccountFact | undefined, user: string): boolean {
   if (account === undefined || !TOKEN_PROGRAMS.has(account.owner) || account.data.length < 165) return false;
   const { data } = account;
-  return [32, 76, 133].some((at) => decodeWith(solanaCodec, toHex(data.subarray(at, at + 32))) === user);
+  return [32, 76, 133].some(
+    (offset) => decodeWith(solanaCodec, toHex(data.subarray(offset, offset + 32))) === user,
+  );
 }

@@ -55,25 +55,25 @@ export function readPlan(data: DataView, start: number): number | { readonly ref
   const steps = data.getUint32(start, true);
   if (steps < 1 || steps > MAX_STEPS)
     return { refusal: `a route of ${steps} steps, 1 to ${MAX_STEPS} are allowed` };
-  let at = start + 4;
+  let offset = start + 4;
   for (let step = 0; step < steps; step++) {
-    const pool = data.getUint8(at);
-    const size = fieldBytes(data, at + 1, POOLS[pool]);
+    const pool = data.getUint8(offset);
+    const size = fieldBytes(data, offset + 1, POOLS[pool]);
     if (size === undefined) return { refusal: `a route through an unknown kind of pool, tag ${pool}` };
-    at += 1 + size + STEP_BYTES;
+    offset += 1 + size + STEP_BYTES;
   }
-  return at;
+  return offset;
 }
 
-function fieldBytes(data: DataView, at: number, fields: string | undefined): number | undefined {
+function fieldBytes(data: DataView, offset: number, fields: string | undefined): number | undefined {
   if (fields === undefined) return undefined;
-  if (fields === "slices") return sliceBytes(data, at);
+  if (fields === "slices") return sliceBytes(data, offset);
   if (fields !== "bool+slices?") return Number(fields);
-  const option = data.getUint8(at + 1);
-  return option === 0 ? 2 : option === 1 ? 2 + sliceBytes(data, at + 2) : undefined;
+  const option = data.getUint8(offset + 1);
+  return option === 0 ? 2 : option === 1 ? 2 + sliceBytes(data, offset + 2) : undefined;
 }
 
 /** The IDL's `RemainingAccountsInfo`: a list of slices of two bytes each. */
-function sliceBytes(data: DataView, at: number): number {
-  return 4 + 2 * data.getUint32(at, true);
+function sliceBytes(data: DataView, offset: number): number {
+  return 4 + 2 * data.getUint32(offset, true);
 }

@@ -64,11 +64,11 @@ export function readSwap(instruction: PlainInstruction): SwapCall | { readonly r
   if ("refusal" in numbers) return numbers;
   const { fixed, quoted, slippage } = numbers;
   if (slippage > BPS) return UNKNOWN;
-  const account = (at: number | undefined): string | undefined =>
-    at === undefined ? undefined : keys[at]?.pubkey;
+  const account = (index: number | undefined): string | undefined =>
+    index === undefined ? undefined : keys[index]?.pubkey;
   // The program's own address marks an omitted account.
-  const optional = (at: number | undefined): string | undefined =>
-    account(at) === programId ? undefined : account(at);
+  const optional = (index: number | undefined): string | undefined =>
+    account(index) === programId ? undefined : account(index);
   return {
     user: account(layout.user),
     source: account(layout.source),

@@ -1,4 +1,4 @@
-import { tokenAccountsWanted, vaultKey } from "../deposits.ts";
+import { neededTokenAccounts, vaultKey } from "../deposits.ts";
 import { associatedTokenAddress, type DepositoryAccounts } from "./depository-accounts.ts";
 import type { TransactionFacts } from "../answers/transaction-facts.ts";
 
@@ -7,10 +7,10 @@ export async function vaultAccountsIn(
   pdas: DepositoryAccounts,
   facts: TransactionFacts,
 ): Promise<ReadonlyMap<string, string>> {
-  const wanted = tokenAccountsWanted(pdas, facts);
+  const mints = neededTokenAccounts(pdas, facts);
   return new Map(
     await Promise.all(
-      wanted.map(
+      mints.map(
         async ({ mint, tokenProgram }) =>
           [
             vaultKey(mint, tokenProgram),

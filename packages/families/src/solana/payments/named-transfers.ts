@@ -62,8 +62,8 @@ function tokensTo(
   const transfer = TOKEN_PROGRAMS.has(program) ? transferIn(data) : undefined;
   if (transfer === undefined) return 0n;
   const stateOf = (account: string | undefined) => {
-    const held = tokens.find((holding) => holding.account === account);
-    return held?.after ?? held?.before;
+    const tokenAccount = tokens.find((holding) => holding.account === account);
+    return tokenAccount?.after ?? tokenAccount?.before;
   };
   const [from, to] = [stateOf(accounts[0]), stateOf(accounts[transfer.toAt])];
   return to?.owner === recipient && to.mint === mint && from?.owner !== recipient ? transfer.amount : 0n;

@@ -41,7 +41,7 @@ const varint = (value: bigint): string =>
 const number = (field: number, value: bigint): string => varint(BigInt(field << 3)) + varint(value);
 const bytes = (field: number, hex: string): string =>
   varint(BigInt((field << 3) | 2)) + varint(BigInt(hex.length / 2)) + hex;
-const text = (of: string): string => Buffer.from(of).toString("hex");
+const text = (plainText: string): string => Buffer.from(plainText).toString("hex");
 const owner = `41${"a1".repeat(20)}`;
 const to = `41${"b2".repeat(20)}`;
 const contract = (kind: bigint, name: string, content: string, times = 1): string =>
@@ -49,8 +49,8 @@ const contract = (kind: bigint, name: string, content: string, times = 1): strin
     11,
     number(1, kind) + bytes(2, bytes(1, text(`type.googleapis.com/protocol.${name}`)) + bytes(2, content)),
   ).repeat(times);
-const payment = (amount: bigint, more = ""): string =>
-  bytes(1, owner) + bytes(2, to) + number(3, amount) + more;
+const payment = (amount: bigint, extraFields = ""): string =>
+  bytes(1, owner) + bytes(2, to) + number(3, amount) + extraFields;
 const read = (hex: string) => readRawTransaction(`0x${hex}`);
 
 test("reads a memo; of a repeated field the last value counts, as in all of protobuf", () => {
@@ -96,7 +96,7 @@ test("refuses ambiguous or misleading bytes", () => {
     "a group, which the format has given up": `0b${good}`,
     "nothing at all": "",
   };
-  for (const [why, raw] of Object.entries(bad)) expect(() => read(raw), why).toThrow(InvalidMessage);
+  for (const [label, raw] of Object.entries(bad)) expect(() => read(raw), label).toThrow(InvalidMessage);
 });
 
 test("truncated or arbitrary bytes are either read or refused", () => {
@@ -109,11 +109,11 @@ test("truncated or arbitrary bytes are either read or refused", () => {
       throw error;
     }
   };
-  for (let at = 2; at < CALL.length; at += 2)
-    expect(["read", "refused"]).toContain(outcome(CALL.slice(0, at) as Hex));
+  for (let length = 2; length < CALL.length; length += 2)
+    expect(["read", "refused"]).toContain(outcome(CALL.slice(0, length) as Hex));
   fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 200 }), (any) => {
-      expect(["read", "refused"]).toContain(outcome(toHex(any)));
+    fc.property(fc.uint8Array({ maxLength: 200 }), (randomBytes) => {
+      expect(["read", "refused"]).toContain(outcome(toHex(randomBytes)));
     }),
   );
 });

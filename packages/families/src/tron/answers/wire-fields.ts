@@ -15,11 +15,11 @@ export class InvalidMessage extends Error {
 /** @throws InvalidMessage if the bytes are not a complete message, or use deprecated parts of the format */
 export function wireFields(bytes: Uint8Array): WireFields {
   const fields = new Map<number, (bigint | Uint8Array)[]>();
-  let at = 0;
+  let offset = 0;
   const varint = (): bigint => {
     let value = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {
-      const byte = bytes[at++];
+      const byte = bytes[offset++];
       if (byte === undefined) throw new InvalidMessage("number is truncated");
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return BigInt.asUintN(64, value);
@@ -27,11 +27,11 @@ export function wireFields(bytes: Uint8Array): WireFields {
     throw new InvalidMessage("number has too many bytes");
   };
   const readBytes = (length: number): Uint8Array => {
-    if (length > bytes.length - at) throw new InvalidMessage("field is truncated");
-    at += length;
-    return bytes.subarray(at - length, at);
+    if (length > bytes.length - offset) throw new InvalidMessage("field is truncated");
+    offset += length;
+    return bytes.subarray(offset - length, offset);
   };
-  while (at < bytes.length) {
+  while (offset < bytes.length) {
     const tag = varint();
     const number = Number(tag >> 3n);
     const type = Number(tag & 7n);
@@ -44,9 +44,9 @@ export function wireFields(bytes: Uint8Array): WireFields {
       value = readBytes(length > BigInt(bytes.length) ? bytes.length + 1 : Number(length));
     } else if (type === 5) value = readBytes(4);
     else throw new InvalidMessage("field has an unknown wire type");
-    const known = fields.get(number);
-    if (known === undefined) fields.set(number, [value]);
-    else known.push(value);
+    const values = fields.get(number);
+    if (values === undefined) fields.set(number, [value]);
+    else values.push(value);
   }
   return fields;
 }
@@ -81,8 +81,8 @@ export function amountIn(fields: WireFields, number: number): bigint {
 
 /** A message that must occur exactly once. @throws InvalidMessage */
 export function messageIn(fields: WireFields, number: number): WireFields {
-  const [value, ...more] = fields.get(number) ?? [];
-  if (value === undefined || typeof value === "bigint" || more.length > 0)
+  const [value, ...extra] = fields.get(number) ?? [];
+  if (value === undefined || typeof value === "bigint" || extra.length > 0)
     throw new InvalidMessage(`field ${number} must occur exactly once`);
   return wireFields(value);
 }

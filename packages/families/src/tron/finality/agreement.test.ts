@@ -44,12 +44,12 @@ test("refuses views that contradict each other in anything", () => {
   const { info, content, receipt, block } = reported();
   const [first, second] = receipt.logs;
   if (first === undefined || second === undefined) throw new Error("two logs are recorded");
-  const others: Record<string, Partial<Reported>> = {
+  const contradictions: Record<string, Partial<Reported>> = {
     "another height": { receipt: { ...receipt, blockNumber: receipt.blockNumber - 1n } },
     "another block": { block: { ...block, id: id } },
     "another time": { block: { ...block, timestampMs: block.timestampMs + 1n } },
     "failed, by its info": { info: { ...info, failure: "REVERT" } },
-    "failed, by its own word": { content: { ...content, failure: "REVERT" } },
+    "failed, by its contract result": { content: { ...content, failure: "REVERT" } },
     "failed, by its receipt": { receipt: { ...receipt, status: "reverted" } },
     "a log less": { receipt: { ...receipt, logs: [first] } },
     "a log more": { info: { ...info, logs: info.logs.slice(0, 1) } },
@@ -60,6 +60,6 @@ test("refuses views that contradict each other in anything", () => {
     "one place for two": { receipt: { ...receipt, logs: [first, { ...second, logIndex: first.logIndex }] } },
     "a log of another block": { receipt: { ...receipt, logs: [{ ...first, blockNumber: 1n }, second] } },
   };
-  for (const [why, other] of Object.entries(others))
-    expect(() => solidTransaction(id, { info, content, receipt, block, ...other }), why).toThrow(RpcFault);
+  for (const [label, change] of Object.entries(contradictions))
+    expect(() => solidTransaction(id, { info, content, receipt, block, ...change }), label).toThrow(RpcFault);
 });

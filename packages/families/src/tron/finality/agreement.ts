@@ -56,12 +56,12 @@ function checkSameBlock(info: TransactionInfo, receipt: ReceiptFact, block: Tron
 function checkSameLogs(info: TransactionInfo, receipt: ReceiptFact): void {
   const method = "eth_getTransactionReceipt";
   let last = -1;
-  for (const [at, log] of receipt.logs.entries()) {
-    const other = info.logs[at];
+  for (const [index, log] of receipt.logs.entries()) {
+    const infoLog = info.logs[index];
     const isSame =
-      other?.address === log.address &&
-      other.data === log.data &&
-      other.topics.join() === log.topics.join() &&
+      infoLog?.address === log.address &&
+      infoLog.data === log.data &&
+      infoLog.topics.join() === log.topics.join() &&
       log.blockNumber === receipt.blockNumber;
     if (!isSame) throw inconsistent(method, "/jsonrpc and /walletsolidity return different logs");
     if (!Number.isSafeInteger(log.logIndex) || log.logIndex <= last)

@@ -2,7 +2,7 @@
  * Whether `inner` occurs in `outer`. Contracts control both, so the time must be linear in their total length
  * (Knuth, Morris and Pratt 1977).
  */
-export function holdsBytes(outer: Uint8Array, inner: Uint8Array): boolean {
+export function containsBytes(outer: Uint8Array, inner: Uint8Array): boolean {
   if (inner.length === 0) return true;
   if (inner.length > outer.length) return false;
   const borders = bordersOf(inner);
@@ -19,10 +19,10 @@ export function holdsBytes(outer: Uint8Array, inner: Uint8Array): boolean {
 function bordersOf(bytes: Uint8Array): Uint32Array {
   const borders = new Uint32Array(bytes.length);
   let border = 0;
-  for (let at = 1; at < bytes.length; at++) {
-    while (border > 0 && bytes[at] !== bytes[border]) border = borders[border - 1] ?? 0;
-    if (bytes[at] === bytes[border]) border++;
-    borders[at] = border;
+  for (let index = 1; index < bytes.length; index++) {
+    while (border > 0 && bytes[index] !== bytes[border]) border = borders[border - 1] ?? 0;
+    if (bytes[index] === bytes[border]) border++;
+    borders[index] = border;
   }
   return borders;
 }

@@ -1,18 +1,18 @@
 import type { TypedDataToSign } from "../quote/steps.ts";
 import type { Address, Hex32 } from "../ids/hex.ts";
-import { EXCHANGE_WALLET_CHAIN, nonceMappingTypedData } from "./nonce-mapping.ts";
-import type { ExchangeSigningProfile } from "./signing-profile.ts";
+import { HYPERLIQUID_WALLET_CHAIN, nonceMappingTypedData } from "./nonce-mapping.ts";
+import type { HyperliquidSigningProfile } from "./signing-profile.ts";
 import {
-  checkedExchangeNonce,
-  exchangePrimaryType,
-  exchangeTransferTypes,
+  checkHyperliquidNonce,
+  hyperliquidPrimaryType,
+  hyperliquidTransferTypes,
   sendAssetAction,
-  type ExchangeAction,
+  type HyperliquidTransferAction,
   type SendAssetTerms,
 } from "./transfer-action.ts";
 
 /** A payment from Hyperliquid into the depository, for one order. */
-export interface ExchangeWithdrawalTerms extends Omit<SendAssetTerms, "destination"> {
+export interface HyperliquidDepositTerms extends Omit<SendAssetTerms, "destination"> {
   readonly wallet: Address;
   /** The account that counts as depositor; usually the wallet. */
   readonly depositor: Address;
@@ -20,8 +20,8 @@ export interface ExchangeWithdrawalTerms extends Omit<SendAssetTerms, "destinati
   readonly depository: Address;
 }
 
-/** Both halves of a withdrawal, built together so that their nonces cannot differ. */
-export interface ExchangeWithdrawal {
+/** The two steps of such a payment, built together so that their nonces cannot differ. */
+export interface HyperliquidDepositSteps {
   readonly nonce: number;
   /** Maps the nonce to the order. */
   readonly authorize: {
@@ -40,7 +40,7 @@ export interface ExchangeWithdrawal {
   /** Moves the funds, with that nonce. */
   readonly deposit: {
     readonly action: {
-      readonly type: ExchangeAction["type"];
+      readonly type: HyperliquidTransferAction["type"];
       /** Without `signatureChainId`: the signer adds the chain id of their wallet. */
       readonly parameters: Readonly<Record<string, string | number>>;
     };
@@ -51,20 +51,20 @@ export interface ExchangeWithdrawal {
 }
 
 /** @throws RangeError as `sendAssetAction` and `nonceMappingTypedData` */
-export function buildExchangeWithdrawal(
-  profile: ExchangeSigningProfile,
+export function buildHyperliquidDepositSteps(
+  profile: HyperliquidSigningProfile,
   walletChainId: number,
-  terms: ExchangeWithdrawalTerms,
-): ExchangeWithdrawal {
+  terms: HyperliquidDepositTerms,
+): HyperliquidDepositSteps {
   const { wallet, depositor, orderId: id, depository, signatureChainId } = terms;
-  const nonce = checkedExchangeNonce(terms.nonce);
+  const nonce = checkHyperliquidNonce(terms.nonce);
   const action = sendAssetAction(profile, { ...terms, nonce, destination: depository });
   const { type, signatureChainId: _added, ...parameters } = action;
   return {
     nonce,
     authorize: {
       sign: nonceMappingTypedData({
-        walletChain: EXCHANGE_WALLET_CHAIN,
+        walletChain: HYPERLIQUID_WALLET_CHAIN,
         wallet,
         depositor,
         id,
@@ -76,8 +76,8 @@ export function buildExchangeWithdrawal(
     deposit: {
       action: { type, parameters },
       nonce,
-      eip712Types: exchangeTransferTypes(profile, type),
-      eip712PrimaryType: exchangePrimaryType(profile, type),
+      eip712Types: hyperliquidTransferTypes(profile, type),
+      eip712PrimaryType: hyperliquidPrimaryType(profile, type),
     },
   };
 }

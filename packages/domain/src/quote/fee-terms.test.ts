@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { agreedPricing, sponsoredUsd, unusedSponsorUsd } from "./agreed-pricing.ts";
+import { applyFeeTerms, sponsoredUsd, unspentSponsorUsd } from "./fee-terms.ts";
 import { feeSponsorshipOf } from "./fee-sponsorship.ts";
 import type { FeeSponsorship } from "./fee-sponsorship.ts";
-import { forward } from "./output-for-input.ts";
+import { priceInput } from "./output-for-input.ts";
 import type { PricingFacts } from "./output-for-input.ts";
 
 const USD = 10n ** 18n;
 
-function pricing(change: Partial<PricingFacts> = {}): { readonly facts: PricingFacts } {
+function pricingWith(change: Partial<PricingFacts> = {}): { readonly facts: PricingFacts } {
   const ether = { decimals: 18, priceUsd: 2_000n * USD };
   return {
     facts: {
@@ -39,36 +39,36 @@ function agreedSponsorship(change: Partial<FeeSponsorship> = {}): FeeSponsorship
 const rate = { input: 1n, output: 1n };
 
 test("leaves the prices of a request without app fees, sponsor or top-up unchanged", () => {
-  const plain = pricing();
-  expect(agreedPricing(plain, {})).toBe(plain);
+  const plain = pricingWith();
+  expect(applyFeeTerms(plain, {})).toBe(plain);
   expect(sponsoredUsd({}, 100_000_000n, plain)).toBe(0n);
 });
 
 test("the sponsor pays the agreed amount, even if gas has become more expensive", () => {
   const terms = { sponsorship: agreedSponsorship() };
-  const expensive = agreedPricing(pricing({ fillGasCostWei: 5n * 10n ** 13n }), terms);
-  expect(forward(100_000_000n, expensive.facts).sponsored).toBe(40_000n);
+  const expensive = applyFeeTerms(pricingWith({ fillGasCostWei: 5n * 10n ** 13n }), terms);
+  expect(priceInput(100_000_000n, expensive.facts).sponsored).toBe(40_000n);
   expect(sponsoredUsd(terms, 100_000_000n, expensive)).toBe(USD / 25n);
 });
 
 test("keeps a fixed rate at the fill's prices and charges the sponsor the difference", () => {
   const terms = { sponsorship: agreedSponsorship({ fixedRate: rate }) };
-  const moved = agreedPricing(
-    pricing({ destination: { decimals: 6, priceUsd: (USD * 1_001n) / 1_000n } }),
+  const moved = applyFeeTerms(
+    pricingWith({ destination: { decimals: 6, priceUsd: (USD * 1_001n) / 1_000n } }),
     terms,
   );
-  expect(forward(100_000_000n, moved.facts).output).toBe(100_000_000n);
+  expect(priceInput(100_000_000n, moved.facts).output).toBe(100_000_000n);
   // Flat fee, gas and service fee, and a tenth of a percent of a hundred dollars.
   expect(sponsoredUsd(terms, 100_000_000n, moved)).toBe((15n * USD) / 100n);
 });
 
 test("drops a fixed rate that exceeds the sponsor's limit or is far from current prices", () => {
   const capped = { sponsorship: agreedSponsorship({ fixedRate: rate, maxUsd: (14n * USD) / 100n }) };
-  const moved = pricing({ destination: { decimals: 6, priceUsd: (USD * 1_001n) / 1_000n } });
-  expect(sponsoredUsd(capped, 100_000_000n, agreedPricing(moved, capped))).toBeUndefined();
+  const moved = pricingWith({ destination: { decimals: 6, priceUsd: (USD * 1_001n) / 1_000n } });
+  expect(sponsoredUsd(capped, 100_000_000n, applyFeeTerms(moved, capped))).toBeUndefined();
   const unbound = { sponsorship: agreedSponsorship({ fixedRate: rate }) };
-  const broken = pricing({ origin: { decimals: 6, priceUsd: (USD * 90n) / 100n } });
-  expect(sponsoredUsd(unbound, 100_000_000n, agreedPricing(broken, unbound))).toBeUndefined();
+  const broken = pricingWith({ origin: { decimals: 6, priceUsd: (USD * 90n) / 100n } });
+  expect(sponsoredUsd(unbound, 100_000_000n, applyFeeTerms(broken, unbound))).toBeUndefined();
 });
 
 test("deducts app fees and the gas top-up from a deposit at the fill as quoted", () => {
@@ -80,25 +80,25 @@ test("deducts app fees and the gas top-up from a deposit at the fill as quoted",
     },
     gasTopup: { amount: 10n ** 15n },
   };
-  const { app, topup } = forward(100_000_000n, agreedPricing(pricing(), terms).facts);
+  const { app, topup } = priceInput(100_000_000n, applyFeeTerms(pricingWith(), terms).facts);
   expect({ app, topup }).toEqual({ app: 250_000n, topup: 2_000_000n });
 });
 
 test("returns unspent origin gas to the sponsor, up to the part that the sponsor pays", () => {
   const terms = { sponsorship: agreedSponsorship() };
-  const paid = USD / 25n;
-  expect(unusedSponsorUsd(terms, paid, USD / 100n)).toBe(USD / 100n);
-  expect(unusedSponsorUsd(terms, paid, USD)).toBe(paid);
-  expect(unusedSponsorUsd({}, 0n, USD)).toBe(0n);
-  const none = { selected: false, totalUsd: paid, sponsoredUsd: 0n };
+  const paidUsd = USD / 25n;
+  expect(unspentSponsorUsd(terms, paidUsd, USD / 100n)).toBe(USD / 100n);
+  expect(unspentSponsorUsd(terms, paidUsd, USD)).toBe(paidUsd);
+  expect(unspentSponsorUsd({}, 0n, USD)).toBe(0n);
+  const none = { selected: false, totalUsd: paidUsd, sponsoredUsd: 0n };
   const { components } = agreedSponsorship();
   const relayOnly = { sponsorship: agreedSponsorship({ components: { ...components, execution: none } }) };
-  expect(unusedSponsorUsd(relayOnly, paid, USD)).toBe(0n);
-  const rent = { selected: true, totalUsd: paid, sponsoredUsd: paid };
+  expect(unspentSponsorUsd(relayOnly, paidUsd, USD)).toBe(0n);
+  const rent = { selected: true, totalUsd: paidUsd, sponsoredUsd: paidUsd };
   const rentOnly = {
     sponsorship: agreedSponsorship({ components: { ...components, execution: none, rent } }),
   };
-  expect(unusedSponsorUsd(rentOnly, paid, USD)).toBe(paid);
+  expect(unspentSponsorUsd(rentOnly, paidUsd, USD)).toBe(paidUsd);
 });
 
 test("never returns more to a sponsor than it pays, or than was not spent", () => {
@@ -106,7 +106,7 @@ test("never returns more to a sponsor than it pays, or than was not spent", () =
   fc.assert(
     fc.property(usd, usd, fc.boolean(), (sponsored, unspent, isFixed) => {
       const terms = { sponsorship: agreedSponsorship(isFixed ? { fixedRate: rate } : {}) };
-      const unused = unusedSponsorUsd(terms, sponsored, unspent);
+      const unused = unspentSponsorUsd(terms, sponsored, unspent);
       expect(unused >= 0n && unused <= sponsored && unused <= unspent).toBe(true);
     }),
   );

@@ -1,8 +1,8 @@
 import { amountToUsdUp } from "../money/usd.ts";
 import type { RequestTerms } from "../request/terms.ts";
 import { appBpsOf } from "./app-fees.ts";
-import { MAX_RATE_OFF_BPS, rateOffBps } from "./fixed-rate.ts";
-import { forward } from "./output-for-input.ts";
+import { MAX_RATE_DEVIATION_BPS, rateDeviationBps } from "./fixed-rate.ts";
+import { priceInput } from "./output-for-input.ts";
 import type { PricingFacts } from "./output-for-input.ts";
 
 /** The prices of a route. */
@@ -17,7 +17,7 @@ type FeeTerms = Pick<RequestTerms, "appFees" | "sponsorship" | "gasTopup">;
  * The prices of a route under its terms, with app fees deducted and the sponsor's part added: the agreed
  * amount, or what the fixed rate requires now.
  */
-export function agreedPricing<P extends Priced>(pricing: P, { appFees, sponsorship, gasTopup }: FeeTerms): P {
+export function applyFeeTerms<P extends Priced>(pricing: P, { appFees, sponsorship, gasTopup }: FeeTerms): P {
   if (appFees === undefined && sponsorship === undefined && gasTopup === undefined) return pricing;
   const { fixedRate, amount } = sponsorship ?? {};
   const sponsored: PricingFacts["sponsored"] =
@@ -48,8 +48,8 @@ export function sponsoredUsd(
   { facts }: Priced,
 ): bigint | undefined {
   if (sponsorship?.fixedRate === undefined) return sponsorship?.usd ?? 0n;
-  if (rateOffBps(sponsorship.fixedRate, facts) > MAX_RATE_OFF_BPS) return undefined;
-  const usd = amountToUsdUp(forward(deposited, facts).sponsored ?? 0n, facts.origin);
+  if (rateDeviationBps(sponsorship.fixedRate, facts) > MAX_RATE_DEVIATION_BPS) return undefined;
+  const usd = amountToUsdUp(priceInput(deposited, facts).sponsored ?? 0n, facts.origin);
   return sponsorship.maxUsd !== undefined && usd > sponsorship.maxUsd ? undefined : usd;
 }
 
@@ -57,11 +57,12 @@ export function sponsoredUsd(
  * The part of the agreed amount that the sponsor is not charged: the agreed amount included a share of the
  * origin transaction's gas, which the service did not spend. USD with 18 decimals.
  */
-export function unusedSponsorUsd({ sponsorship }: FeeTerms, sponsored: bigint, unspentUsd: bigint): bigint {
+export function unspentSponsorUsd({ sponsorship }: FeeTerms, sponsored: bigint, unspentUsd: bigint): bigint {
   if (sponsorship === undefined) return 0n;
   // The gas of the origin transaction is part of `execution` or `rent`.
   const { execution, rent } = sponsorship.components;
-  const paid = sponsorship.fixedRate === undefined ? execution.sponsoredUsd + rent.sponsoredUsd : sponsored;
-  const limitUsd = paid < sponsored ? paid : sponsored;
+  const gasShareUsd =
+    sponsorship.fixedRate === undefined ? execution.sponsoredUsd + rent.sponsoredUsd : sponsored;
+  const limitUsd = gasShareUsd < sponsored ? gasShareUsd : sponsored;
   return unspentUsd < limitUsd ? unspentUsd : limitUsd;
 }

@@ -3,11 +3,11 @@ import { hashStruct, hashTypedData } from "viem";
 import { expect, test } from "vitest";
 import { hyperliquidActionId } from "../withdrawal/hyperliquid-action.ts";
 import { MAINNET_USDC_TOKEN_ID } from "./currency.ts";
-import { exchangeSigningProfiles } from "./signing-profile.ts";
-import { exchangeTypedData, usdSendAction } from "./transfer-action.ts";
-import { buildExchangeWithdrawal, type ExchangeWithdrawalTerms } from "./withdrawal-steps.ts";
+import { hyperliquidSigningProfiles } from "./signing-profile.ts";
+import { hyperliquidTypedData, usdSendAction } from "./transfer-action.ts";
+import { buildHyperliquidDepositSteps, type HyperliquidDepositTerms } from "./deposit-steps.ts";
 
-const terms: ExchangeWithdrawalTerms = {
+const terms: HyperliquidDepositTerms = {
   wallet: "0x1111111111111111111111111111111111111111",
   depositor: "0x2222222222222222222222222222222222222222",
   orderId: `0x${"ab".repeat(32)}`,
@@ -21,12 +21,12 @@ const terms: ExchangeWithdrawalTerms = {
   decimals: 8,
   nonce: 1_763_761_234_567,
 };
-const built = buildExchangeWithdrawal(exchangeSigningProfiles.default, 1337, terms);
+const built = buildHyperliquidDepositSteps(hyperliquidSigningProfiles.default, 1337, terms);
 
-test("both halves of a withdrawal have the same nonce", () => {
+test("both steps of a deposit have the same nonce", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (nonce) => {
-      const { authorize, deposit } = buildExchangeWithdrawal(exchangeSigningProfiles.default, 1337, {
+      const { authorize, deposit } = buildHyperliquidDepositSteps(hyperliquidSigningProfiles.default, 1337, {
         ...terms,
         nonce,
       });
@@ -40,7 +40,7 @@ test("both halves of a withdrawal have the same nonce", () => {
   );
 });
 
-test("the first half is the typed data for nonces in the contract", () => {
+test("the first step signs the typed data for nonces in the contract", () => {
   expect(built.authorize.sign).toEqual({
     signatureKind: "eip712",
     domain: {
@@ -78,7 +78,7 @@ test("the first half is the typed data for nonces in the contract", () => {
   });
 });
 
-test("the second half is the action in the contract, with its eight fields and their types", () => {
+test("the second step is the action in the contract, with its eight fields and their types", () => {
   expect(built.deposit).toEqual({
     action: {
       type: "sendAsset",
@@ -111,26 +111,26 @@ test("the second half is the action in the contract, with its eight fields and t
 });
 
 test("uses the real Hyperliquid's names for its networks", () => {
-  const { deposit } = buildExchangeWithdrawal(exchangeSigningProfiles.hyperliquid, 1337, terms);
+  const { deposit } = buildHyperliquidDepositSteps(hyperliquidSigningProfiles.hyperliquid, 1337, terms);
   expect(deposit.eip712PrimaryType).toBe("HyperliquidTransaction:SendAsset");
   expect(deposit.eip712Types["HyperliquidTransaction:SendAsset"]?.[0]?.name).toBe("hyperliquidChain");
   expect(deposit.action.parameters["hyperliquidChain"]).toBe("Mainnet");
-  const action = usdSendAction(exchangeSigningProfiles.hyperliquid, {
+  const action = usdSendAction(hyperliquidSigningProfiles.hyperliquid, {
     ...terms,
     destination: terms.depository,
   });
-  expect(exchangeTypedData(exchangeSigningProfiles.hyperliquid, action).domain.name).toBe(
+  expect(hyperliquidTypedData(hyperliquidSigningProfiles.hyperliquid, action).domain.name).toBe(
     "HyperliquidSignTransaction",
   );
-  expect(exchangeTypedData(exchangeSigningProfiles.default, action).domain.name).toBe(
+  expect(hyperliquidTypedData(hyperliquidSigningProfiles.default, action).domain.name).toBe(
     "ExchangeSignTransaction",
   );
 });
 
 test("the signed action contains the hash that identifies its withdrawal", () => {
-  for (const profile of Object.values(exchangeSigningProfiles)) {
+  for (const profile of Object.values(hyperliquidSigningProfiles)) {
     const action = usdSendAction(profile, { ...terms, destination: terms.depository });
-    const { types, primaryType, value } = exchangeTypedData(profile, action);
+    const { types, primaryType, value } = hyperliquidTypedData(profile, action);
     const id = hyperliquidActionId(
       {
         type: "UsdSend",
@@ -146,18 +146,18 @@ test("the signed action contains the hash that identifies its withdrawal", () =>
 });
 
 test("the wallet's chain changes the signature, but not the transfer", () => {
-  const elsewhere = buildExchangeWithdrawal(exchangeSigningProfiles.default, 1337, {
+  const onAnotherChain = buildHyperliquidDepositSteps(hyperliquidSigningProfiles.default, 1337, {
     ...terms,
     signatureChainId: 10,
   });
-  expect(elsewhere.deposit).toEqual(built.deposit);
+  expect(onAnotherChain.deposit).toEqual(built.deposit);
   const digest = ({ domain, types, primaryType, value }: typeof built.authorize.sign) =>
     hashTypedData({ domain, types, primaryType, message: value });
-  expect(digest(elsewhere.authorize.sign)).not.toBe(digest(built.authorize.sign));
+  expect(digest(onAnotherChain.authorize.sign)).not.toBe(digest(built.authorize.sign));
 });
 
 test("refuses to build steps for terms that must not be signed", () => {
-  const wrong: Partial<ExchangeWithdrawalTerms>[] = [
+  const invalidTerms: Partial<HyperliquidDepositTerms>[] = [
     { amount: 0n },
     { amount: -1n },
     { nonce: 0 },
@@ -169,9 +169,9 @@ test("refuses to build steps for terms that must not be signed", () => {
     { orderId: "0xab" },
     { signatureChainId: 0 },
   ];
-  for (const change of wrong)
+  for (const change of invalidTerms)
     expect(
-      () => buildExchangeWithdrawal(exchangeSigningProfiles.default, 1337, { ...terms, ...change }),
+      () => buildHyperliquidDepositSteps(hyperliquidSigningProfiles.default, 1337, { ...terms, ...change }),
       JSON.stringify(change, (_key, value: unknown) => (typeof value === "bigint" ? `${value}` : value)),
     ).toThrow(RangeError);
 });
