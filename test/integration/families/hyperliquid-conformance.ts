@@ -71,7 +71,10 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   const nextNonce = (): number => (lastNonce = Math.max(lastNonce + 1, control.now()));
 
   /** Signs and posts an action with these fields. Returns its transaction hash even if the action failed. */
-  const send = async (signer: PrivateKeyAccount, fields: Partial<HyperliquidTransferAction>): Promise<string> => {
+  const send = async (
+    signer: PrivateKeyAccount,
+    fields: Partial<HyperliquidTransferAction>,
+  ): Promise<string> => {
     const before = control.transactions().length;
     const answer = await post(exchange.url, signer, sendAsset(fields, nextNonce()));
     const transaction = control.transactions()[before];
@@ -493,7 +496,11 @@ function idOf(action: HyperliquidTransferAction): Hex32 {
 }
 
 /** Signs and posts an action. Returns `ok` or Hyperliquid's error. */
-async function post(url: string, signer: PrivateKeyAccount, action: HyperliquidTransferAction): Promise<string> {
+async function post(
+  url: string,
+  signer: PrivateKeyAccount,
+  action: HyperliquidTransferAction,
+): Promise<string> {
   const { domain, types, primaryType, value } = hyperliquidTypedData(profile, action);
   const { r, s, v } = parseSignature(
     await signer.signTypedData({ domain, types, primaryType, message: value }),

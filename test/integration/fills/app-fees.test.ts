@@ -178,7 +178,11 @@ test("credits no app for a refund and releases the sponsor's reservation", async
     if (record === undefined) throw new Error("invariant violated: request is not stored");
     await reserveSponsorship(world.services, tx, record.terms, agreed.terms.sponsorship?.usd ?? 0n);
     const { record: planned } = await transition(world.services, tx, record, { kind: "fillPlanned" });
-    const fillDead = { kind: "fillDead", reason: "TRANSACTION_NOT_INCLUDED", isDepositOrphaned: false } as const;
+    const fillDead = {
+      kind: "fillDead",
+      reason: "TRANSACTION_NOT_INCLUDED",
+      isDepositOrphaned: false,
+    } as const;
     await transition(world.services, tx, planned, fillDead);
   });
   expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n, pending: 0n });
@@ -208,7 +212,11 @@ test.each(["is not filled", "cannot be sponsored when it is planned again"])(
       await tx.fillBurns.note({ ...slot, gasUsed: 100n, effectiveGasPrice: 1n }, requestId, usedGasUsd, 1);
       if (ending !== "is not filled") expect(await reserve(11n * 10n ** 18n)).toBe("refused");
       const { record: planned } = await transition(world.services, tx, record, { kind: "fillPlanned" });
-      const fillDead = { kind: "fillDead", reason: "TRANSACTION_REVERTED", isDepositOrphaned: false } as const;
+      const fillDead = {
+        kind: "fillDead",
+        reason: "TRANSACTION_REVERTED",
+        isDepositOrphaned: false,
+      } as const;
       await transition(world.services, tx, planned, fillDead);
       const budget = { keyId: payer.key.id, day: today, user: terms.user, target: undefined };
       return await tx.executions.lockSpending(budget, undefined);

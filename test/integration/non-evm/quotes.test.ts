@@ -73,7 +73,11 @@ beforeAll(async () => {
   pool = createPool(database.url, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
   const sql = sqlOn(pool);
   reads = postgresReads(sql);
-  [bitcoin, hyperliquid, solana] = await Promise.all([startBitcoin(), startHyperliquid(), startSolanaWorld()]);
+  [bitcoin, hyperliquid, solana] = await Promise.all([
+    startBitcoin(),
+    startHyperliquid(),
+    startSolanaWorld(),
+  ]);
   const spl = aNonEvmChain("svm");
   await connect(
     {

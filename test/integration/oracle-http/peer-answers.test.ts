@@ -76,7 +76,10 @@ async function postThroughEditingPeer(
   honest.balances.get = () => 50n;
   honest.recordedWithdrawals.get = () => word("77");
   const request = await requestOf(honest);
-  const oracleWithoutData = await startOracleWorld({ signers, peers: [await startEditingRelay(honest.url, edit)] });
+  const oracleWithoutData = await startOracleWorld({
+    signers,
+    peers: [await startEditingRelay(honest.url, edit)],
+  });
   cleanups.push(oracleWithoutData.close);
   const { status, body } = await oracleWithoutData.post(route, { ...request, requestPeerSignatures: true });
   return { status, body };
@@ -395,7 +398,11 @@ test("returns the peers' quorum, without its own signature, when the peers disag
   const peers = await Promise.all(
     [1, 2].map(
       async (n) =>
-        await startOracleWorld({ ...quorumOptions, origin: chainWithDeposit(8n, 400), signer: oracleSigner(n) }),
+        await startOracleWorld({
+          ...quorumOptions,
+          origin: chainWithDeposit(8n, 400),
+          signer: oracleSigner(n),
+        }),
     ),
   );
   const main = await startOracleWorld({

@@ -42,7 +42,12 @@ async function startThreeOracles(
   const peers = await Promise.all(
     [1, 2].map(
       async (n) =>
-        await startOracleWorld({ ...shared, ...quorumOptions, signer: oracleSigner(n), ...peerOptions[n - 1] }),
+        await startOracleWorld({
+          ...shared,
+          ...quorumOptions,
+          signer: oracleSigner(n),
+          ...peerOptions[n - 1],
+        }),
     ),
   );
   const main = await startOracleWorld({

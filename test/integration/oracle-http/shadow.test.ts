@@ -11,7 +11,7 @@ afterEach(async () => {
   await Promise.all(worlds.splice(0).map(async (world) => await world.close()));
 });
 
-async function startOracleWorld(options: OracleWorldOptions): Promise<OracleWorld> {
+async function startOwnedOracle(options: OracleWorldOptions): Promise<OracleWorld> {
   const world = await startOracleWorld(options);
   worlds.push(world);
   return world;
@@ -33,13 +33,13 @@ const reportOf = async (world: OracleWorld) => (await world.get("/shadow/v1/repo
 
 test("does not combine the signature of a peer in shadow mode, and warns the operator", async () => {
   const shared = chains();
-  const shadow = await startOracleWorld({
+  const shadow = await startOwnedOracle({
     ...shared,
     ...quorumOptions,
     signer: oracleSigner(1),
     shadow: true,
   });
-  const main = await startOracleWorld({ ...shared, ...quorumOptions, peers: [shadow.url] });
+  const main = await startOwnedOracle({ ...shared, ...quorumOptions, peers: [shadow.url] });
   const { status, body } = await main.post("depository-deposits", deposit);
   expect(status).toBe(200);
   expect(body.quorum).toEqual({ signers: 1, threshold: 2, local: "ok" });
@@ -52,14 +52,14 @@ test("does not combine the signature of a peer in shadow mode, and warns the ope
 
 test("if one peer is a shadow, the quorum consists of the other oracles", async () => {
   const shared = chains();
-  const shadow = await startOracleWorld({
+  const shadow = await startOwnedOracle({
     ...shared,
     ...quorumOptions,
     signer: oracleSigner(1),
     shadow: true,
   });
-  const live = await startOracleWorld({ ...shared, ...quorumOptions, signer: oracleSigner(2) });
-  const main = await startOracleWorld({
+  const live = await startOwnedOracle({ ...shared, ...quorumOptions, signer: oracleSigner(2) });
+  const main = await startOwnedOracle({
     ...shared,
     ...quorumOptions,
     threshold: 3,
@@ -71,7 +71,7 @@ test("if one peer is a shadow, the quorum consists of the other oracles", async 
 });
 
 test("a shadow whose peers never answer reports them as failed, and no agreement", async () => {
-  const main = await startOracleWorld({ ...chains(), ...quorumOptions, shadow: true, peers: [unreachable] });
+  const main = await startOwnedOracle({ ...chains(), ...quorumOptions, shadow: true, peers: [unreachable] });
   for (const _ of [1, 2]) await main.post("depository-deposits", deposit);
   expect(await reportOf(main)).toMatchObject({
     attestations: 2,
@@ -84,8 +84,8 @@ test("a shadow whose peers never answer reports them as failed, and no agreement
 test("an answer with nothing to sign does not count as agreement of a shadow", async () => {
   const shared = chains();
   shared.origin.addDeposits(DEPOSIT_TX, []);
-  const live = await startOracleWorld({ ...shared, ...quorumOptions, signer: oracleSigner(1) });
-  const main = await startOracleWorld({ ...shared, ...quorumOptions, shadow: true, peers: [live.url] });
+  const live = await startOwnedOracle({ ...shared, ...quorumOptions, signer: oracleSigner(1) });
+  const main = await startOwnedOracle({ ...shared, ...quorumOptions, shadow: true, peers: [live.url] });
   expect((await main.post("depository-deposits", deposit)).status).toBe(200);
   expect(await reportOf(main)).toMatchObject({ local: { ok: 0, alone: 1 }, agreement: null });
 });
@@ -93,8 +93,8 @@ test("an answer with nothing to sign does not count as agreement of a shadow", a
 test("reports a shadow that contradicts its only peer as diverged, with no agreement", async () => {
   const otherChains = chains();
   otherChains.origin.addDeposits(DEPOSIT_TX, [{ amount: 999n }]);
-  const live = await startOracleWorld({ ...otherChains, ...quorumOptions, signer: oracleSigner(1) });
-  const main = await startOracleWorld({ ...chains(), ...quorumOptions, shadow: true, peers: [live.url] });
+  const live = await startOwnedOracle({ ...otherChains, ...quorumOptions, signer: oracleSigner(1) });
+  const main = await startOwnedOracle({ ...chains(), ...quorumOptions, shadow: true, peers: [live.url] });
   await main.post("depository-deposits", deposit);
   expect(await reportOf(main)).toMatchObject({
     local: { ok: 0, alone: 1 },
@@ -105,8 +105,8 @@ test("reports a shadow that contradicts its only peer as diverged, with no agree
 
 test("agreement of a shadow counts only attestations that another oracle signed too", async () => {
   const shared = chains();
-  const live = await startOracleWorld({ ...shared, ...quorumOptions, signer: oracleSigner(1) });
-  const main = await startOracleWorld({
+  const live = await startOwnedOracle({ ...shared, ...quorumOptions, signer: oracleSigner(1) });
+  const main = await startOwnedOracle({
     ...shared,
     ...quorumOptions,
     shadow: true,
