@@ -364,7 +364,7 @@ test.each<[what: string, change: (proposal: Proposal) => Promise<Proposal>, abou
   jupiter.change = async (path, honest) => (path === "quote" ? honest : await change(honest as Proposal));
   await expect(stepOf(answer, output)).rejects.toMatchObject({
     name: "SwapRefused",
-    about: subject,
+    subject,
     message: expect.stringContaining(reason) as string,
   });
 });

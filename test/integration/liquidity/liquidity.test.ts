@@ -137,7 +137,7 @@ function quoterCall({ legs, kind, amount }: Trial): { readonly to: Address; read
   return { to: world.v3.quoter, data };
 }
 
-/** The output that `exactIn` answers, or the input that `exactOut` answers. Undefined if the contracts revert. */
+/** The output that `exactIn` answers, or the input that `exactOut` answers; undefined if contracts revert. */
 function answeredAmount(answer: Hex | undefined, { legs, kind }: Trial): bigint | undefined {
   if (answer === undefined) return undefined;
   if (legs[0]?.pool.identity.kind !== "uniswap-v2") return BigInt(answer.slice(0, 66));

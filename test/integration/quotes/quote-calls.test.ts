@@ -605,7 +605,7 @@ test.each(swaps)("passes %s to the calls exactly", async (_what, currencyOf, pai
     },
     swap: { paidFrom, planned: 2n ** 255n, max: 2n ** 255n },
   });
-  expect(plan).toMatchObject({ kind: "ready", left: remainder });
+  expect(plan).toMatchObject({ kind: "ready", leftOutput: remainder });
   if (plan.kind !== "ready") return;
   // The router first takes more than the swap costs, and then returns the rest.
   const { call: plannedCall, gasLimit, outflow } = plan.plan;

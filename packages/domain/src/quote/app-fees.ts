@@ -67,7 +67,7 @@ export interface FeePrices {
 }
 
 /**
- * What the balances are credited for a deposit of `deposited` instead of `quotedInput`: in proportion, rounded
+ * The credits of the balances for a deposit of `deposited` instead of `quotedInput`: in proportion, rounded
  * down, and at most the fee's value at current prices. Otherwise an app could wait days for prices to fall
  * and be credited at the old prices.
  * @param now undefined if both currencies are the same, so that prices do not matter

@@ -15,18 +15,18 @@ import type { PricingFacts } from "./output-for-input.ts";
  */
 export function inputForOutput(output: bigint, facts: PricingFacts): bigint {
   const { sponsored } = facts;
-  if (sponsored?.kind === "fixedRate") return atLeastOne(inputAt(sponsored.rate, output, facts));
+  if (sponsored?.kind === "fixedRate") return clampToOne(inputAt(sponsored.rate, output, facts));
   const net = convertUp(output, facts.destination, facts.origin);
   const execution = executionFee(facts);
   const topup = facts.topupWei === undefined ? 0n : topupCost(facts.topupWei, facts);
   const inputAfterSubsidy = (subsidy: bigint): bigint =>
     minInputLeaving(net + execution + topup - subsidy, facts.serviceBps + facts.appBps);
   if (sponsored === undefined) return inputAfterSubsidy(0n);
-  if (sponsored.kind === "agreed") return atLeastOne(inputAfterSubsidy(sponsored.amount));
+  if (sponsored.kind === "agreed") return clampToOne(inputAfterSubsidy(sponsored.amount));
   const { fixed, bps } = feesOfUser(sponsored, execution, topup, facts);
   const uncappedInput = minInputLeaving(net + fixed - sponsored.swap, bps);
   const cappedInput = sponsored.cap === undefined ? 0n : inputAfterSubsidy(sponsored.cap);
-  return atLeastOne(uncappedInput > cappedInput ? uncappedInput : cappedInput);
+  return clampToOne(uncappedInput > cappedInput ? uncappedInput : cappedInput);
 }
 
 /** The smallest input that leaves `needed` after a fee of `bps` that is rounded up. */
@@ -34,6 +34,6 @@ function minInputLeaving(needed: bigint, bps: number): bigint {
   return needed > 0n ? divUp(needed * BPS, BPS - BigInt(bps)) : 0n;
 }
 
-function atLeastOne(input: bigint): bigint {
+function clampToOne(input: bigint): bigint {
   return input > 0n ? input : 1n;
 }
