@@ -98,9 +98,8 @@ export function createSharedArrivals(
         if (!isTrusted) {
           const { number, timestamp } = arrivals.upTo;
           const isPlausible = await reach.isPlausible(arrivals.upTo);
-          if (isPlausible === undefined && cursor !== undefined && arrivals.cursor !== cursor)
-            return unknownReach(cursor, arrivals);
-          if (isPlausible === false || (isPlausible === undefined && cursor === undefined))
+          if (isPlausible === undefined && cursor !== undefined) return unknownReach(cursor, arrivals);
+          if (isPlausible !== true)
             throw inconsistent(QUESTION, `no quorum of endpoints is near block ${number} at ${timestamp} s`);
         }
         order.noteRead(index, arrivals.upTo.number);

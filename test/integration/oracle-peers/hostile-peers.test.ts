@@ -137,7 +137,7 @@ test("does not use a proxy of the environment, which would see the keys", async 
     import { connectPeer } from ${JSON.stringify(attest)};
     const peer = connectPeer({ baseUrl: ${JSON.stringify(peer.url)}, credential: "key" });
     const options = { incomingKey: undefined, timeoutMs: 5000, signal: new AbortController().signal };
-    console.log(JSON.stringify(await peer.ask("/notes/v1", "{}", options)));
+    console.log(JSON.stringify(await peer.query("/notes/v1", "{}", options)));
     await peer.close();`;
   const { stdout } = await promisify(execFile)(
     process.execPath,

@@ -56,7 +56,7 @@ export async function payFees(
     ]),
   );
   const returning = mergeEntries(
-    shares.flatMap(({ asset, unspent: unspent }) => [
+    shares.flatMap(({ asset, unspent }) => [
       { account: "pending", asset, amount: -unspent },
       ...creditEntries(book, asset, unspent),
     ]),

@@ -230,7 +230,7 @@ function resolveNonEvm(
   {
     key,
     address,
-    requiredForm: requiredForm,
+    requiredForm,
     ...settings
   }: Pick<AccountSettings, "keyName" | "addressName" | "accountOf"> & {
     readonly key: Secret | undefined;

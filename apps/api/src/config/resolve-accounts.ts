@@ -65,7 +65,7 @@ function warningsOf(
 
 /** @throws ConfigError without the key in it */
 export function accountOfKey(
-  { keyName, accountOf: accountOf }: Pick<AccountSettings, "keyName" | "accountOf">,
+  { keyName, accountOf }: Pick<AccountSettings, "keyName" | "accountOf">,
   key: Secret,
 ): Hex {
   try {

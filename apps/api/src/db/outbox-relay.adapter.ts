@@ -314,7 +314,7 @@ export async function startOutboxRelay(
       const counting = [...queues].map(async ([name, queue]) => {
         const counts = await queue.getJobCounts(...QUEUE_STATES);
         const runsHere = [...inProgress.values()].filter(
-          ({ job, isRunHere: isRunHere }) => isRunHere && job === name,
+          ({ job, isRunHere }) => isRunHere && job === name,
         ).length;
         return Object.entries(counts).map(([state, jobs]) => ({
           queue: name,

@@ -52,7 +52,7 @@ export function startLeaseRenewal(
 }
 
 function isDue(
-  { isRunHere: isRunHere, begunAtMs, untilMs }: InProgress,
+  { isRunHere, begunAtMs, untilMs }: InProgress,
   nowMs: number,
   hangsAfterMs: number,
 ): boolean {

@@ -20,7 +20,7 @@ const MIN_BLOCKS = 16n;
  * time. Never delays new blocks. Idempotent, in any number of processes.
  * @param trail canonical blocks as the watcher knows them
  * @param recheckedBefore what the last call returned: until enough blocks follow it, nothing is read
- * @returns the last block that was read again
+ * @returns the last block that was read again; undefined if the watcher has not passed all of them
  * @throws RpcFault
  */
 export async function recheckFinalBlocks(
@@ -40,18 +40,20 @@ export async function recheckFinalBlocks(
   while (newestFinal - recheckedUpTo >= MIN_BLOCKS) {
     const limit = recheckedUpTo + BigInt(services.enginePolicy.maxScanBlocks);
     const to = newestFinal < limit ? newestFinal : limit;
-    await recheck(services, connected, { from: recheckedUpTo + 1n, to, hashes: hashesOf(trail) }, head);
+    const range = { from: recheckedUpTo + 1n, to, hashes: hashesOf(trail) };
+    if (!(await recheck(services, connected, range, head))) return undefined;
     recheckedUpTo = to;
   }
   return recheckedUpTo;
 }
 
+/** @returns false if the watcher has not passed the range: nothing is stored */
 async function recheck(
   services: Needs,
   connected: ScannedChain,
   range: BlockRange,
   head: BlockRef,
-): Promise<void> {
+): Promise<boolean> {
   const { chain, connection } = connected;
   const isHome = chain.id === services.appBalance.chainId;
   const [facts, topUps] = await Promise.all([
@@ -76,10 +78,11 @@ async function recheck(
       // All other deposits were known, and only their attestability changed.
       return moved.filter(({ deposit }) => deposit.seenAtMs === seenAtMs);
     });
-    if (missed === undefined) return;
+    if (missed === undefined) return false;
     alarmMissed(services, reading, missed);
     remaining = later;
   } while (remaining.length > 0);
+  return true;
 }
 
 /** Raises one alarm per deposit, but one per transaction for all deposits that are too small to refund. */

@@ -38,7 +38,7 @@ test("above the limit of all sockets together, ends the fullest ones first", () 
 });
 
 test("a socket that reads nothing for 30 s while bytes are buffered is stalled; a socket that reads some is not", () => {
-  const { note, forget, findStalled: findStalled, forward } = testBytes();
+  const { note, forget, findStalled, forward } = testBytes();
   note("silent", 100);
   note("slow", 100);
   note("gone", 100);

@@ -148,7 +148,7 @@ async function lockLane(tx: Tx, { chainId, sender }: LaneFunds): Promise<LockedL
 async function lockRequests(
   tx: Tx,
   funds: LaneFunds,
-  { batching: batching }: PaymentKind,
+  { batching }: PaymentKind,
   wanted: readonly WantedPayment[],
 ): Promise<{ readonly requests: Map<RequestId, RequestRecord>; readonly lane?: LockedLane }> {
   const plans = wanted.map(({ plan }) => plan);

@@ -14,7 +14,7 @@ import { payerOf } from "./payers/index.ts";
  * @param reorged blocks were dropped since the last call: nodes then also drop pending transactions, so all
  * open slots are sent again
  * @param blocks canonical blocks as the watcher knows them, ending with the head
- * @returns whether a slot was open
+ * @returns whether a slot may be open now
  * @throws the first fault, after all other slots were handled: the next head retries
  */
 export async function trackLane(
@@ -30,7 +30,7 @@ export async function trackLane(
   const slots = await services.reads.slotsToTrack(chain.id, trail);
   for (const [sender, ofSender] of Map.groupBy(slots, (slot) => slot.sender))
     await trackSender(services, connected, { sender, slots: ofSender }, trail, reorged);
-  return slots.some(({ state }) => state === "open");
+  return slots.length > 0;
 }
 
 async function trackSender(

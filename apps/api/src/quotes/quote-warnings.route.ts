@@ -58,7 +58,7 @@ export function noteNearMisses({ body, raw }: FastifyRequest, _reply: unknown, d
   if (misses.length > 0)
     warningsByRequest.set(
       raw,
-      misses.map(({ field, suggestion: suggestion }) => ({
+      misses.map(({ field, suggestion }) => ({
         code: "UNKNOWN_FIELD",
         field,
         message: `Unknown field ${field} was ignored; did you mean ${suggestion}?`,

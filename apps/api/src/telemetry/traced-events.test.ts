@@ -18,7 +18,7 @@ function aTracer() {
 }
 
 test("the quote is the root of the trace, and what happens to the request later belongs to it", () => {
-  const { spans, events, recordQuote: recordQuote } = aTracer();
+  const { spans, events, recordQuote } = aTracer();
   recordQuote(requestId, 40);
   events.happened("fill_mined", { requestId, tookMs: 2_000, originChain: "base" });
   events.alarm("deposit_exposed", { requestId });

@@ -45,7 +45,7 @@ export function workerGauges(
   needs: GaugeNeeds,
   {
     relay,
-    ledTasks: ledTasks,
+    ledTasks,
     workedAgoMs,
     settling,
   }: {

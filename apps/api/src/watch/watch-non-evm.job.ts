@@ -83,7 +83,8 @@ async function lead(
   let cursorReadAtMs = services.clock.nowMs();
   const read = async (): Promise<void> => {
     try {
-      if (services.clock.nowMs() - cursorReadAtMs >= REREAD_CURSOR_MS) {
+      // The clock may be set back.
+      if (Math.abs(services.clock.nowMs() - cursorReadAtMs) >= REREAD_CURSOR_MS) {
         recorded.clear();
         cursor = await services.reads.nonEvmCursor(chain.id);
         cursorReadAtMs = services.clock.nowMs();

@@ -144,7 +144,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     );
     const spendable = await wallet.spendable();
     const excludedKeys = new Set([...reservedKeys, ...required.map(outpointKey)]);
-    const feeRate = await currentFeeRate();
+    const feeRate = await currentFeeRate(earlierAttempts.length);
     const selection = selectOutputs({
       required,
       available: spendable.filter((utxo) => !excludedKeys.has(outpointKey(utxo))),

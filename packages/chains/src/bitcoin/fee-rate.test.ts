@@ -61,3 +61,14 @@ test.each<[string, readonly [Estimate, ...Estimate[]]]>([
 ])("a fault is never taken for a low fee rate: %s", async (_, answers) => {
   await expect(rateOf(...answers)).rejects.toBe(networkFault);
 });
+
+test("replacements reach the explorer's rate although the only node with an estimate is too low", async () => {
+  const sourceOf = (answer: bigint | undefined) => ({ feeRate: async () => await Promise.resolve(answer) });
+  const rate = cachedFeeRate(sourceOf(40_000n), [sourceOf(undefined), sourceOf(1_000n)], () => 0);
+  expect([await rate(0), await rate(1), await rate(2), await rate(3)]).toEqual([
+    3_000n,
+    9_000n,
+    27_000n,
+    40_000n,
+  ]);
+});

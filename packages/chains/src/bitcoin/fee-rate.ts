@@ -22,10 +22,12 @@ const CACHE_MS = 10_000;
  * The current fee rate in satoshis per 1000 virtual bytes, cached for some seconds: the lower one of the
  * explorer's estimate and the nodes' upper median. No source can raise it alone, and of several nodes, none
  * can lower it alone: a payment with a low fee would wait until it is canceled. If so few sources have an
- * estimate that the highest one decides, it counts up to three times the next lower one.
+ * estimate that the highest one decides, it counts up to three times the next lower one, which may be too
+ * low. So each replacement of a payment triples that limit.
  *
  * @param nodes all nodes of the chain; a node without an estimate does not lower the median
  * @param maxRate the operator's limit, satoshis per 1000 virtual bytes
+ * @returns a function of the number of earlier attempts of the payment, 0 by default
  * @throws RpcFault if a source failed and no other one has an estimate
  */
 export function cachedFeeRate(
@@ -33,10 +35,9 @@ export function cachedFeeRate(
   nodes: readonly FeeSource[],
   now: () => number,
   maxRate: bigint = MAX_RATE,
-): () => Promise<bigint> {
-  let cached: { readonly rate: bigint; readonly atMs: number } | undefined;
-  return async () => {
-    if (cached !== undefined && now() - cached.atMs < CACHE_MS) return cached.rate;
+): (earlierAttempts?: number) => Promise<bigint> {
+  let cached: (Estimates & { readonly atMs: number }) | undefined;
+  const readEstimates = async (): Promise<Estimates> => {
     const faults: RpcFault[] = [];
     const estimateOf = async (source: FeeSource): Promise<bigint | undefined> => {
       try {
@@ -52,14 +53,23 @@ export function cachedFeeRate(
     const limit = upperMedian(nodeRates);
     const [fault] = faults;
     if (explorerRate === undefined && limit === undefined && fault !== undefined) throw fault;
-    const secondHighestRate = secondHighest(estimates);
-    const estimate =
-      lower(lower(explorerRate, limit), secondHighestRate && secondHighestRate * MAX_LONE_FACTOR) ??
-      DEFAULT_RATE;
-    const rate = estimate < MIN_RATE ? MIN_RATE : estimate > maxRate ? maxRate : estimate;
-    cached = { rate, atMs: now() };
-    return rate;
+    return { agreed: lower(explorerRate, limit), secondHighest: secondHighest(estimates) };
   };
+  return async (earlierAttempts = 0) => {
+    if (cached === undefined || now() - cached.atMs >= CACHE_MS)
+      cached = { ...(await readEstimates()), atMs: now() };
+    const loneLimit =
+      cached.secondHighest && cached.secondHighest * MAX_LONE_FACTOR ** BigInt(earlierAttempts + 1);
+    const estimate = lower(cached.agreed, loneLimit) ?? DEFAULT_RATE;
+    return estimate < MIN_RATE ? MIN_RATE : estimate > maxRate ? maxRate : estimate;
+  };
+}
+
+/** Satoshis per 1000 virtual bytes; undefined if too few sources have an estimate. */
+interface Estimates {
+  /** The lower one of the explorer's estimate and the nodes' upper median. */
+  readonly agreed: bigint | undefined;
+  readonly secondHighest: bigint | undefined;
 }
 
 /** The highest fee rate that may be paid on a chain, satoshis per 1000 virtual bytes. */

@@ -243,7 +243,7 @@ test("passes the effects of the list as state overrides to a node that ignores i
     ...transport,
     request: async (method, params, options) => {
       if (method !== "debug_traceCall") return await transport.request(method, params, options);
-      const [{ authorizationList: authorizationList, ...transaction }, ...otherParams] = params as [
+      const [{ authorizationList, ...transaction }, ...otherParams] = params as [
         Record<string, unknown>,
         ...unknown[],
       ];
