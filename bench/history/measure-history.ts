@@ -5,7 +5,7 @@ import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresRequestHistory } from "../../apps/api/src/requests/history/request-history.postgres.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { pastRequestJson } from "../../apps/api/src/requests/history/past-request-json.ts";
-import { searchTurns } from "../../apps/api/src/requests/history/search-turns.ts";
+import { createSearchLimiter } from "../../apps/api/src/requests/history/search-limiter.ts";
 import { listRequests, type HistoryServices } from "../../apps/api/src/requests/history/list-requests.ts";
 import { filterCases, questionFor } from "./filters.ts";
 import { storedFacts } from "./stored-facts.ts";
@@ -36,7 +36,7 @@ export async function measureHistory(
   const services = {
     chains,
     history: postgresRequestHistory(sql),
-    turns: searchTurns(),
+    searchLimiter: createSearchLimiter(),
     reads: postgresReads(sql),
     enginePolicy: { unattributedRefundAfterMs: undefined },
   };

@@ -343,7 +343,7 @@ test("API, signer and worker accept the chart's variables with the mounted secre
     );
     for (const { chains } of [api, worker]) expect(chains.map(({ name }) => name)).toEqual(["sepolia"]);
     const signer = readSignerConfig(await environmentOf("signer", { "2-causeway-signer": secret }));
-    expect(signer.place).toEqual({ kind: "socket", path: "/run/causeway/signer.sock" });
+    expect(signer.endpoint).toEqual({ kind: "socket", path: "/run/causeway/signer.sock" });
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -385,7 +385,7 @@ test("limited signer and worker accept the chart's variables, with the key in th
       ...(await environmentOf("payment-signer", `SOLVER_PRIVATE_KEY=${key}`)),
       SIGNING_RULES_FILE: rules,
     });
-    expect(signer.place).toEqual({ kind: "socket", path: "/run/causeway/payments.sock" });
+    expect(signer.endpoint).toEqual({ kind: "socket", path: "/run/causeway/payments.sock" });
     expect(signer.signing?.recordPath).toBe("/var/lib/causeway/signed");
     const shared = [
       "DATABASE_URL=postgres://postgres/causeway",

@@ -66,7 +66,7 @@ const tradeTypes = ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const;
 
 for (const [from, to] of directions)
   for (const [pay, receive] of pairs)
-    test.concurrent(`bridges ${pay} on ${from} to ${receive} on ${to} with all three trade types, exact to the unit`, async () => {
+    test.concurrent(`bridges ${pay} on ${from} to ${receive} on ${to} with all three trade types, and debits exactly the quoted input`, async () => {
       const [origin, destination] = [chainNamed(from), chainNamed(to)];
       const [currencyIn, currencyOut] = [currencyOf(origin, pay), currencyOf(destination, receive)];
       const user = aUser();

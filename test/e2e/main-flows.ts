@@ -112,7 +112,7 @@ async function runFlow(flow: Flow, wallet: Wallet, world: FlowWorld): Promise<()
   // The report is optional: without it, the service finds the deposit by scanning.
   if (flow.isReported === true)
     await world.api.index({ chainId: origin.id, txHash: hash }).catch((error: unknown) => {
-      if (!/: (?:503|404) /.test(String(error))) undefinedOnTimeout(error);
+      if (!/: (?:503|404) /.test(String(error))) rethrowUnlessTimeout(error);
     });
   const end = await endWithin(world, quote.requestId);
   return async () => {
@@ -150,7 +150,7 @@ function halved(quote: Quote): Quote {
 /** Requests a quote, and retries while the service reports that it cannot price the route. */
 async function quoteWithin({ api, withinMs }: FlowWorld, body: object): Promise<Quote | undefined> {
   for (const endMs = Date.now() + withinMs; Date.now() < endMs; await sleep(500)) {
-    const response = await api.call<Quote>("/quote/v2", body).catch(undefinedOnTimeout);
+    const response = await api.call<Quote>("/quote/v2", body).catch(rethrowUnlessTimeout);
     if (response === undefined) continue;
     const { code, body: answer } = response;
     if (code === 200) return answer;
@@ -163,7 +163,7 @@ async function quoteWithin({ api, withinMs }: FlowWorld, body: object): Promise<
 
 async function endWithin({ api, withinMs }: FlowWorld, requestId: Hex): Promise<Outcome["end"]> {
   for (const endMs = Date.now() + withinMs; Date.now() < endMs; await sleep(100)) {
-    const status = (await api.status(requestId).catch(undefinedOnTimeout))?.status;
+    const status = (await api.status(requestId).catch(rethrowUnlessTimeout))?.status;
     if (status === "success" || status === "refund" || status === "failure") return status;
   }
   return "open";
@@ -173,7 +173,7 @@ async function endWithin({ api, withinMs }: FlowWorld, requestId: Hex): Promise<
  * Returns undefined if the client's deadline passed while the service waited for its node. Throws any other
  * error.
  */
-function undefinedOnTimeout(error: unknown): undefined {
+function rethrowUnlessTimeout(error: unknown): undefined {
   if (error instanceof Error && error.name === "TimeoutError") return undefined;
   throw error;
 }

@@ -172,7 +172,7 @@ async function startOracle(
         threshold: 2,
         localSigner: signer.address,
       },
-      enter: limitConcurrentCalls({ perCaller: 64, total: 512 }),
+      admitCall: limitConcurrentCalls({ perCaller: 64, total: 512 }),
       localDeadlineMs: 10_000,
       peerTimeoutMs: 10_000,
       events: {

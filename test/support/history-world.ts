@@ -10,7 +10,7 @@ import type { RequestHistory } from "../../apps/api/src/requests/history/request
 import type { Slot } from "../../apps/api/src/db/records.port.ts";
 import type { RequestChange, UnitOfWork } from "../../apps/api/src/db/unit-of-work.port.ts";
 import { listRequests } from "../../apps/api/src/requests/history/list-requests.ts";
-import { searchTurns } from "../../apps/api/src/requests/history/search-turns.ts";
+import { createSearchLimiter } from "../../apps/api/src/requests/history/search-limiter.ts";
 import { requestTrace } from "../../apps/api/src/requests/history/request-trace.ts";
 import { transition } from "../../apps/api/src/requests/transition.ts";
 import { hexAddressFormat } from "../fakes/hex-address-format.ts";
@@ -85,7 +85,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
   const historyServices = {
     history,
     chains: noChains,
-    turns: searchTurns(),
+    searchLimiter: createSearchLimiter(),
     reads: postgresReads(sql),
     enginePolicy,
   };

@@ -323,7 +323,7 @@ export async function startOracleWorld(options: OracleWorldOptions = {}) {
       localDeadlineMs: options.localDeadlineMs ?? 5_000,
       peerTimeoutMs: 2_000,
       events,
-      enter: limitConcurrentCalls({ perCaller: 64, total: 512, ...options.callBounds }),
+      admitCall: limitConcurrentCalls({ perCaller: 64, total: 512, ...options.callBounds }),
       ledger: createShadowLedger(options.shadow ?? false, 0),
     },
     { shadow: options.shadow ?? false, nowMs: () => clock.nowMs },

@@ -91,7 +91,7 @@ export async function createContainer(
       peerTimeoutMs: config.peerTimeoutMs,
       events,
       ledger,
-      enter: limitConcurrentCalls(config.callBounds),
+      admitCall: limitConcurrentCalls(config.callBounds),
     },
     { shadow: config.shadow, nowMs: () => Date.now() },
   );

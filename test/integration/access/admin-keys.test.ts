@@ -14,7 +14,7 @@ import { knownKeys } from "../../../apps/api/src/callers/known-keys.adapter.ts";
 import { apiKeyRegister } from "../../../apps/api/src/callers/api-key-register.postgres.ts";
 import { createPool, sqlOn, type Sql } from "../../../apps/api/src/db/pool.postgres.ts";
 import { storedKeys } from "../../../apps/api/src/callers/stored-keys.postgres.ts";
-import { searchTurns } from "../../../apps/api/src/requests/history/search-turns.ts";
+import { createSearchLimiter } from "../../../apps/api/src/requests/history/search-limiter.ts";
 import { usageCounter, type UsageCounter } from "../../../apps/api/src/callers/usage-counter.postgres.ts";
 import { pooledRandomBytes } from "../../../apps/api/src/db/pooled-bytes.adapter.ts";
 import { runKeys } from "../../../apps/api/src/process/commands/keys-command.ts";
@@ -38,7 +38,7 @@ let contract: (to: Address, data: Hex) => Promise<Hex | undefined> = async () =>
 /** Counts the usage of one process. A chain confirms the clock of the process. */
 const aCounter = (sql: Sql, mayDeleteByAge = async () => await Promise.resolve(true)): UsageCounter =>
   usageCounter(sql, {
-    searches: { sql: sqlOn(pool), turns: searchTurns() },
+    searches: { sql: sqlOn(pool), limiter: createSearchLimiter() },
     clock,
     mayDeleteByAge,
     onFault: () => undefined,

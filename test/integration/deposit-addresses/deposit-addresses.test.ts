@@ -14,7 +14,7 @@ import { postgresRequestHistory } from "../../../apps/api/src/requests/history/r
 import { webhookQueue } from "../../../apps/api/src/push/webhook-queue.postgres.ts";
 import { addressReport } from "../../../apps/api/src/deposits/addresses/deposit-address-report.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import type { RequestEnd } from "../../../apps/api/src/chains/chains.port.ts";
+import type { AnyConnectedChain } from "../../../apps/api/src/chains/chains.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import type { TokenBook } from "../../../apps/api/src/markets/tokens/token-book.port.ts";
 import { createAddressWatch } from "../../../apps/api/src/deposits/addresses/address-watch.ts";
@@ -361,7 +361,7 @@ test("holds dust at an open address without a request to a rate-limited destinat
       get(chainId) {
         const connected = chains.get(chainId);
         if (chainId !== world.destination.chain.id || connected === undefined) return connected;
-        const costOfPaying: NonNullable<RequestEnd["costOfPaying"]> = async (_, account) => {
+        const costOfPaying: NonNullable<AnyConnectedChain["costOfPaying"]> = async (_, account) => {
           priced.push(account);
           throw new Error("unreachable");
         };

@@ -13,7 +13,7 @@ import { postgresRequestHistory } from "../../../apps/api/src/requests/history/r
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { listRequests } from "../../../apps/api/src/requests/history/list-requests.ts";
-import { searchTurns } from "../../../apps/api/src/requests/history/search-turns.ts";
+import { createSearchLimiter } from "../../../apps/api/src/requests/history/search-limiter.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { returnUnattributed } from "../../../apps/api/src/deposits/return-unattributed.ts";
@@ -409,7 +409,11 @@ test("a report of the transaction says that its deposit matches no request, and 
 test("request lists filtered by the deposit's transaction show it in each state, and other lists do not", async () => {
   const { pool, services, origin } = world;
   const sql = sqlOn(pool);
-  const historyServices = { ...services, history: postgresRequestHistory(sql), turns: searchTurns() };
+  const historyServices = {
+    ...services,
+    history: postgresRequestHistory(sql),
+    searchLimiter: createSearchLimiter(),
+  };
   const { app } = await aServer({
     listRequests: (...args) => listRequests(historyServices, ...args),
   });

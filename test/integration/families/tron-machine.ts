@@ -40,9 +40,9 @@ export async function startTronMachine(chainId?: number): Promise<TronMachine> {
     depth: DEPTH,
     nativeFunds: 10n ** 15n,
     accounts: {
-      user: wallets.user.machineAddress,
-      solver: wallets.solver.machineAddress,
-      alice: wallets.alice.machineAddress,
+      user: wallets.user.tvmAddress,
+      solver: wallets.solver.tvmAddress,
+      alice: wallets.alice.tvmAddress,
     },
     format: (address) => decodeAddress("tron-vm", `0x41${address.slice(2)}`),
     send: async (who, { to, data, value }) =>

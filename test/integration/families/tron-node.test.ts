@@ -26,7 +26,7 @@ beforeAll(async () => {
   await deployLocal(tron.evm);
   alice = createTronWallet(tron.url, key("01"));
   bob = createTronWallet(tron.url, key("02"));
-  await tron.controls.fund(alice.machineAddress, 1_000_000_000n);
+  await tron.controls.fund(alice.tvmAddress, 1_000_000_000n);
   await tron.controls.mine();
 });
 afterAll(async () => await tron.close());
@@ -52,7 +52,7 @@ const mint = (amount: bigint): Hex =>
         outputs: [],
       },
     ],
-    args: [alice.machineAddress, amount],
+    args: [alice.tvmAddress, amount],
   });
 
 test("the node's payment moves exactly its amount, and has the id that the wallet computed", async () => {
@@ -118,7 +118,7 @@ test("reports why a call failed: its own revert, or not enough energy", async ()
   const data = encodeFunctionData({
     abi: erc20Abi,
     functionName: "transfer",
-    args: [bob.machineAddress, 10n ** 30n],
+    args: [bob.tvmAddress, 10n ** 30n],
   });
   const reverted = await alice.call(usdcAddress, data);
   const starved = await alice.call(usdcAddress, mint(1n), { feeLimit: 420_000n });
@@ -162,7 +162,7 @@ test("a call on the solid state does not see newer state, and has no effect", as
       owner_address: `41${"0".repeat(40)}`,
       contract_address: `41${usdcAddress.slice(2)}`,
       function_selector: "balanceOf(address)",
-      parameter: alice.machineAddress.slice(2).padStart(64, "0"),
+      parameter: alice.tvmAddress.slice(2).padStart(64, "0"),
     });
   await tron.controls.mine(3);
   const before = (await balance("wallet"))["constant_result"];
@@ -175,7 +175,7 @@ test("a call on the solid state does not see newer state, and has no effect", as
     data: encodeFunctionData({
       abi: depositoryAbi,
       functionName: "depositErc20",
-      args: [alice.machineAddress, usdcAddress, 5n, orderId],
+      args: [alice.tvmAddress, usdcAddress, 5n, orderId],
     }).slice(2),
   });
   expect(failed).toMatchObject({
@@ -189,7 +189,7 @@ test("JSON-RPC serves only the latest state and cannot send", async () => {
       jsonrpc: "2.0",
       id: 1,
       method: "eth_getBalance",
-      params: [alice.machineAddress, "0x1"],
+      params: [alice.tvmAddress, "0x1"],
     }),
   ).toMatchObject({ error: { code: -32_602 } });
   expect(

@@ -80,7 +80,7 @@ test("decodes everything that the wallet library signs from its bytes", async ()
     fc.asyncProperty(calls, async ({ to, input, value, memo }) => {
       const signed = await wallet.signCall(to, input, { value, ...(memo === undefined ? {} : { memo }) });
       expect(readRawTransaction(`0x${signed.raw_data_hex}`)).toEqual({
-        owner: wallet.machineAddress,
+        owner: wallet.tvmAddress,
         to,
         input,
         value,

@@ -28,7 +28,7 @@ import {
   type PaidRequest,
   SIGNED_BYTES,
 } from "../../support/history-world.ts";
-import { SEARCH_PLACES, searchTurns } from "../../../apps/api/src/requests/history/search-turns.ts";
+import { SEARCH_PLACES, createSearchLimiter } from "../../../apps/api/src/requests/history/search-limiter.ts";
 import { someAddress, someHash } from "../../support/terms.ts";
 
 const KEY = "cw_live_key";
@@ -928,7 +928,7 @@ test("a search with a key is answered while forty searches without a key are slo
     applicationName: "searches",
   });
   const history = postgresRequestHistory(sqlOn(world.pool), sqlOn(pool));
-  const { run } = searchTurns();
+  const { run } = createSearchLimiter();
   let ended = 0;
   const slow = Array.from({ length: 40 }, async (_, n) => {
     const search = async (): Promise<unknown> => await pool.query("select pg_sleep(1)");

@@ -9,7 +9,7 @@ const anAccount = (): Hex => `0x${randomBytes(32).toString("hex")}`;
 
 const kinds: readonly FakeChainKind[] = ["expiring", "outputs"];
 for (const kind of kinds)
-  nonEvmConnectionContract(`the fake connection with ${kind}`, async () => {
+  nonEvmConnectionContract(`a fake connection of kind ${kind}`, async () => {
     const chain = new FakeNonEvmChain(kind, native, new Map([[native, 1_000_000n]]));
     chain.mineUntilFinal();
     const solver = anAccount();

@@ -60,8 +60,8 @@ async function aServer() {
 async function aCluster() {
   const cluster = await startRedisCluster(addressOf((await aServer()).url));
   parts.push(() => cluster.stop());
-  const place: RedisEndpoint = { kind: "cluster", nodes: cluster.nodes, login: noLogin, isTls: false };
-  return { cluster, place };
+  const endpoint: RedisEndpoint = { kind: "cluster", nodes: cluster.nodes, login: noLogin, isTls: false };
+  return { cluster, endpoint };
 }
 
 async function sentinelsOf(primary: Address, password?: string) {
@@ -76,11 +76,11 @@ async function sentinelsOf(primary: Address, password?: string) {
     redisSentinelName: "mymaster",
   };
   const env = { REDIS_SENTINELS: "given", REDIS_SENTINEL_NAME: "given" };
-  return { sentinels, place: readRedisEndpoint(settings, env) };
+  return { sentinels, endpoint: readRedisEndpoint(settings, env) };
 }
 
 /** A relay, and workers that record the jobs they run. */
-async function startService(place: RedisEndpoint, prefix = keyPrefix(place, PREFIX)) {
+async function startService(endpoint: RedisEndpoint, prefix = keyPrefix(endpoint, PREFIX)) {
   const ran: number[] = [];
   const fill = {
     name: "fill" as const,
@@ -96,11 +96,11 @@ async function startService(place: RedisEndpoint, prefix = keyPrefix(place, PREF
   const relay = await startOutboxRelay(services, catalog, {
     pool,
     databaseUrl: database.url,
-    redis: place,
+    redis: endpoint,
     prefix,
   });
   parts.push(() => relay.close());
-  const workers = startWorkers(services, catalog, { redis: place, prefix, runs: jobRuns(sqlOn(pool)) });
+  const workers = startWorkers(services, catalog, { redis: endpoint, prefix, runs: jobRuns(sqlOn(pool)) });
   parts.push(() => workers.close());
   return { ran, relay };
 }
@@ -118,9 +118,9 @@ const doesRespond = async (relay: OutboxRelay): Promise<boolean> =>
   );
 
 test("a cluster runs jobs, counts calls and keeps the journal in one slot, even after a node fails", async () => {
-  const { cluster, place } = await aCluster();
-  const prefix = keyPrefix(place, PREFIX);
-  const { ran, relay } = await startService(place);
+  const { cluster, endpoint } = await aCluster();
+  const prefix = keyPrefix(endpoint, PREFIX);
+  const { ran, relay } = await startService(endpoint);
   await addJob(0);
   await expect.poll(() => ran, { timeout: 5_000 }).toEqual([0]);
   await relay.ping();
@@ -128,11 +128,11 @@ test("a cluster runs jobs, counts calls and keeps the journal in one slot, even 
   expect(await relay.depths()).toContainEqual({ queue: "fill", state: "wait", jobs: 0 });
   expect(await relay.queuedLegs.legIdsOf("fill")).toEqual(new Set());
 
-  const limits = await connectLeaseStore(place, { prefix });
+  const limits = await connectLeaseStore(endpoint, { prefix });
   parts.push(() => limits.close());
   const lease = limits.lease(60_000);
   expect(await lease("203.0.113.7", 5, 8)).toMatchObject({ granted: 5, used: 5 });
-  const journal = await connectJournal(place, prefix, () => "system/1/00000001");
+  const journal = await connectJournal(endpoint, prefix, () => "system/1/00000001");
   parts.push(() => journal.close());
   const lane = [1, `0x${"51".repeat(20)}`] as const;
   await journal.raise(...lane, 7);
@@ -150,8 +150,8 @@ test("a cluster runs jobs, counts calls and keeps the journal in one slot, even 
 });
 
 test("without a hash tag, a cluster refuses the scripts of the queues", async () => {
-  const { cluster, place } = await aCluster();
-  await startService(place, PREFIX);
+  const { cluster, endpoint } = await aCluster();
+  await startService(endpoint, PREFIX);
   await addJob(0);
   await expect.poll(() => reasons().join(), { timeout: 5_000 }).toContain("CROSSSLOT");
   expect(cluster.refused()).toBeGreaterThan(0);
@@ -159,8 +159,8 @@ test("without a hash tag, a cluster refuses the scripts of the queues", async ()
 
 test("finds the primary through sentinels, and queues jobs again that were lost in a failover", async () => {
   const [first, second] = [await aServer(), await aServer()];
-  const { sentinels, place } = await sentinelsOf(first.at);
-  const { ran, relay } = await startService(place);
+  const { sentinels, endpoint } = await sentinelsOf(first.at);
+  const { ran, relay } = await startService(endpoint);
   await addJob(0);
   await expect.poll(() => ran, { timeout: 5_000 }).toEqual([0]);
   await sentinels.stopOne(0);
@@ -174,8 +174,8 @@ test("finds the primary through sentinels, and queues jobs again that were lost 
 
 test("reports why it cannot connect: the sentinels refuse the password, or no node answers", async () => {
   const { at } = await aServer();
-  const { place } = await sentinelsOf(at, "secret");
-  await startService(place);
+  const { endpoint } = await sentinelsOf(at, "secret");
+  await startService(endpoint);
   await expect
     .poll(() => reasons().join(), { timeout: 10_000 })
     .toMatch(/not ready: All sentinels are unreachable.* NOAUTH/);
@@ -194,7 +194,7 @@ test("doctor checks each sentinel and node, and the server that holds the keys",
   const admin = new Redis(url);
   await admin.config("SET", "maxmemory-policy", "allkeys-lru");
   admin.disconnect();
-  const { sentinels, place } = await sentinelsOf(at);
+  const { sentinels, endpoint } = await sentinelsOf(at);
   await sentinels.stopOne(2);
   const problems = async (redis: RedisEndpoint): Promise<string[]> => {
     const findings = await examineRedis({ redis, queuePrefix: PREFIX }, []);
@@ -203,11 +203,11 @@ test("doctor checks each sentinel and node, and the server that holds the keys",
       .map(({ check, subject }) => `${check} ${subject}`);
   };
   const host = `${at.host}:${at.port}`;
-  expect(await problems(place)).toEqual([
+  expect(await problems(endpoint)).toEqual([
     `redis.sentinel 127.0.0.1:${sentinels.addresses[2]?.port}`,
     `redis.eviction ${host}`,
   ]);
-  const { cluster, place: clustered } = await aCluster();
+  const { cluster, endpoint: clustered } = await aCluster();
   await cluster.fail(1);
   expect(await problems(clustered)).toEqual([`redis.node 127.0.0.1:${cluster.nodes[1]?.port}`]);
   const wrongKind = { kind: "cluster", nodes: [at], login: noLogin, isTls: false } as const;
@@ -216,8 +216,8 @@ test("doctor checks each sentinel and node, and the server that holds the keys",
 
 test("switches from a server that became a replica to the one that accepts writes", async () => {
   const first = await aServer();
-  const { place } = await sentinelsOf(first.at);
-  const { ran } = await startService(place);
+  const { endpoint } = await sentinelsOf(first.at);
+  const { ran } = await startService(endpoint);
   await addJob(0);
   await expect.poll(() => ran, { timeout: 5_000 }).toEqual([0]);
   const admin = new Redis(first.url);

@@ -40,7 +40,7 @@ afterEach(async () => {
 type Edit = (body: AnswerBody) => unknown;
 
 const honestSigner = oracleSigner(1);
-const sealer = createAttestationSigner(honestSigner, aHub, () => undefined);
+const honestAttestationSigner = createAttestationSigner(honestSigner, aHub, () => undefined);
 
 /** A peer that edits an honest peer's answer before it forwards it. */
 async function startEditingRelay(target: string, edit: Edit): Promise<string> {
@@ -177,7 +177,9 @@ test("forwards a deposit's time if the signed mint proves it, and omits it other
 
 const replaceExecution = async (body: AnswerBody, changes: { idempotencyKey?: Hex; actions?: Hex[] }) => {
   const { idempotencyKey, actions } = { ...body.execution, ...changes };
-  Object.assign(body, { execution: await sealer.signExecution({ idempotencyKey, actions }) });
+  Object.assign(body, {
+    execution: await honestAttestationSigner.signExecution({ idempotencyKey, actions }),
+  });
 };
 const aBurn = (from: Hex, amount = 50n, currency: string = USDC): Hex =>
   encodeHubAction({
@@ -326,7 +328,7 @@ test("two slightly different concurrent requests each get their own answer", asy
   ).toEqual([200, 400, 400, 200]);
 
   // The second request has the same signature and another amount, so it is refused before it shares anything
-  // with the first. The third request is another withdrawal of the same owner.
+  // with the first. The third request repeats the first.
   const initiation = await cases["withdrawal-initiation"]();
   world.balances.get = () => 50n;
   expect(

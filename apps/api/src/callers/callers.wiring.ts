@@ -7,7 +7,7 @@ import { pooledRandomBytes } from "../db/pooled-bytes.adapter.ts";
 import type { Services } from "../db/services.port.ts";
 import { tickBatcher } from "../db/tick-batcher.ts";
 import type { ApiKeys } from "../http/api-keys.port.ts";
-import type { SearchTurns, Usage } from "../http/usage.port.ts";
+import type { SearchLimiter, Usage } from "../http/usage.port.ts";
 import { homeChain } from "../balances/balances.wiring.ts";
 import { mayDeleteByAge } from "../markets/index.ts";
 import { apiKeyRegister } from "./api-key-register.postgres.ts";
@@ -29,7 +29,7 @@ interface CallerNeeds extends Pick<Services, "chains" | "clock" | "events" | "ap
 /** API keys, kept in memory until another process announces a change, and their administration and usage. */
 export function startCallers(
   needs: CallerNeeds,
-  searches: { readonly sql: Sql; readonly turns: SearchTurns },
+  searches: { readonly sql: Sql; readonly limiter: SearchLimiter },
 ): { readonly apiKeys: ApiKeys; readonly keyAdmin: KeyAdmin; readonly usage: Usage } {
   const { config, sql, clock, events, lifecycle } = needs;
   const apiKeys = knownKeys(tickBatcher(storedKeys(sql), KEY_READS), { clock });

@@ -1,7 +1,7 @@
 import { sql as text } from "drizzle-orm";
 import type { Clock } from "../db/clock.port.ts";
 import type { Usage, UsageCount, UsageNote } from "../http/usage.port.ts";
-import type { SearchTurns } from "../http/usage.port.ts";
+import type { SearchLimiter } from "../http/usage.port.ts";
 import { withSearchTimeout } from "../db/search-timeout.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import {
@@ -132,7 +132,7 @@ export function usageCounter(
     onFault,
   }: {
     /** The connections and slots for reading counts. */
-    readonly searches: { readonly sql: Sql; readonly turns: SearchTurns };
+    readonly searches: { readonly sql: Sql; readonly limiter: SearchLimiter };
     readonly clock: Clock;
     /** Whether the clock is reliable enough to delete or sum up by age. */
     readonly mayDeleteByAge: () => Promise<boolean>;
@@ -206,7 +206,7 @@ export function usageCounter(
     },
     async read({ keyId, fromMs, toMs, bucketMs, limit }, searcher): Promise<UsageCount[]> {
       const question = { keyId, fromMs, toMs, bucketMs, limit };
-      return await searches.turns.run(
+      return await searches.limiter.run(
         searcher,
         async () => await withSearchTimeout(read(searches.sql, question)),
       );

@@ -111,8 +111,8 @@ export interface ConnectedNonEvmChain<R extends NonEvmConnection = NonEvmConnect
 /** A non-EVM chain on which this process can pay. */
 export type TransferChain = ConnectedNonEvmChain<PayingConnection>;
 
-/** An origin or destination chain of any family. */
-export type RequestEnd<R extends NonEvmConnection = NonEvmConnection> =
+/** A chain of any family, and the connection to it. */
+export type AnyConnectedChain<R extends NonEvmConnection = NonEvmConnection> =
   | ConnectedChain
   | ConnectedNonEvmChain<R>;
 

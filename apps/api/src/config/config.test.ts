@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import { privateKeyToAddress } from "viem/accounts";
 import { expect, test } from "vitest";
 import { readApiConfig, readWorkerConfig } from "./config.ts";
-import { leadWarnings } from "../deposits/fast-fill-lead.ts";
+import { leadWarnings } from "../deposits/fast-fill-deposit-deadline.ts";
 
 const local = {
   ENVIRONMENT: "local",

@@ -188,7 +188,7 @@ function readConfig(
     solver: { chainName: parts.solverChainName },
     accounts: ownAccounts.accounts,
     orderSigning:
-      parts.signerPlace ?? (ownAccounts.keys.solver && { kind: "key", key: ownAccounts.keys.solver }),
+      parts.signerEndpoint ?? (ownAccounts.keys.solver && { kind: "key", key: ownAccounts.keys.solver }),
     keyServices: parts.keyServices,
     prices: parts.prices,
     tokenLists: tokenListConfig(settings.tokens),
@@ -249,7 +249,7 @@ function readParts(env: Env, role: ProcessRole) {
   const traces = read(() => ({ target: traceTarget({ tracesEndpoint, tracesHeaders }) }));
   const hub = source && oracleUrls && read(() => readSettlementHub(source));
   const ownAccounts = read(() => readOwnAccounts(role, valid.solver, loaded?.nonEvmChains ?? []));
-  const signerPlace = read(() => readSignerEndpoint(valid.solver));
+  const signerEndpoint = read(() => readSignerEndpoint(valid.solver));
   const keyServices = settings && read(() => readKeyServices(settings.keyServices, env));
 
   if (publicEnvironment !== undefined) {
@@ -299,7 +299,7 @@ function readParts(env: Env, role: ProcessRole) {
       },
       reported,
     ),
-    signerPlace,
+    signerEndpoint,
     oracles,
     hub,
     warnings: unknown.warnings,

@@ -9,7 +9,7 @@ export type SignerEndpoint =
 
 /** How the API has orders signed: by the signer process, or by a key that it can use itself. */
 export type OrderSigning =
-  | { readonly kind: "process"; readonly place: SignerEndpoint; readonly token: Secret | undefined }
+  | { readonly kind: "process"; readonly endpoint: SignerEndpoint; readonly token: Secret | undefined }
   | { readonly kind: "key"; readonly key: SigningKey };
 
 type Settings = Partial<SettingValues<typeof solverSettings>>;
@@ -31,7 +31,7 @@ export function readSignerEndpoint({
     throw new ConfigError([
       `ORDER_SIGNER_TOKEN must be at least ${MIN_TOKEN_LENGTH} printable characters without spaces: openssl rand -hex 32`,
     ]);
-  if (protocol === "unix:") return { kind: "process", place: { kind: "socket", path: pathname }, token };
+  if (protocol === "unix:") return { kind: "process", endpoint: { kind: "socket", path: pathname }, token };
   const problems = [
     ...(isLoopback(hostname)
       ? []
@@ -47,7 +47,7 @@ export function readSignerEndpoint({
   ];
   if (problems.length > 0) throw new ConfigError(problems);
   const host = hostname.replace(/^\[|\]$/g, "");
-  return { kind: "process", place: { kind: "port", host, port: Number(port) }, token };
+  return { kind: "process", endpoint: { kind: "port", host, port: Number(port) }, token };
 }
 
 /**

@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import { keyPrefix } from "../db/redis-endpoint.ts";
 import { readRedisEndpoint, redisSettings } from "./redis-endpoint.ts";
 
-const placeOf = (env: Record<string, string>) => readRedisEndpoint(readSettings(redisSettings, env), env);
+const endpointOf = (env: Record<string, string>) => readRedisEndpoint(readSettings(redisSettings, env), env);
 
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
-    placeOf(env);
+    endpointOf(env);
     return [];
   } catch (error) {
     return (error as ConfigError).problems;
@@ -15,11 +15,11 @@ function problemsOf(env: Record<string, string>): readonly string[] {
 }
 
 test("reads a server by its URL, sentinels and a cluster", () => {
-  expect(placeOf({ REDIS_URL: "rediss://redis:6379/2", REDIS_PASSWORD: "hunter2" })).toMatchObject({
+  expect(endpointOf({ REDIS_URL: "rediss://redis:6379/2", REDIS_PASSWORD: "hunter2" })).toMatchObject({
     kind: "url",
     login: { username: undefined },
   });
-  const sentinels = placeOf({
+  const sentinels = endpointOf({
     REDIS_SENTINELS: "sentinel-1:26379, [fd00::1]:26380",
     REDIS_SENTINEL_NAME: "mymaster",
     REDIS_USERNAME: "causeway",
@@ -38,7 +38,7 @@ test("reads a server by its URL, sentinels and a cluster", () => {
     login: { username: "causeway" },
   });
   expect(sentinels.kind === "sentinel" && sentinels.sentinelLogin.password?.reveal()).toBe("hunter3");
-  expect(placeOf({ REDIS_CLUSTER: "a:1" })).toMatchObject({
+  expect(endpointOf({ REDIS_CLUSTER: "a:1" })).toMatchObject({
     kind: "cluster",
     nodes: [{ host: "a", port: 1 }],
   });

@@ -30,7 +30,7 @@ const signerGroups = {
 export interface SignerConfig
   extends
     Pick<SettingValues<typeof httpSettings>, "logLevel" | "logFormat" | "shutdownTimeoutMs">,
-    Pick<Extract<OrderSigning, { kind: "process" }>, "place" | "token"> {
+    Pick<Extract<OrderSigning, { kind: "process" }>, "endpoint" | "token"> {
   readonly key: SigningKey;
   readonly keyServices: KeyServices;
   /** Undefined: the process signs only orders. */
@@ -47,24 +47,24 @@ export function readSignerConfig(processEnv: Env): SignerConfig {
     limited?.signing?.rules.key === "executor" ? executorKey(executor) : solverKey(solver),
   );
   const listening = gather(problems, () => {
-    const place = readSignerEndpoint(solver);
-    if (place === undefined)
+    const endpoint = readSignerEndpoint(solver);
+    if (endpoint === undefined)
       throw new ConfigError([
         "ORDER_SIGNER_URL is required: unix:///<path>, or http://127.0.0.1:<port> with ORDER_SIGNER_TOKEN",
       ]);
-    return place;
+    return endpoint;
   });
   const services = gather(problems, () => readKeyServices(keyServices, env));
   if (location.environment !== "local")
     problems.push(...publicKeyProblems({ ...solver, ...executor }, location.environment));
   const parts = requireAll({ key, listening, services, limited }, problems);
-  const { place, token } = parts.listening;
+  const { endpoint, token } = parts.listening;
   const { signing: limitedSigning } = parts.limited;
   return deepFreeze({
     ...http,
     key: parts.key,
     keyServices: parts.services,
-    place,
+    endpoint,
     token,
     signing: limitedSigning,
   });

@@ -43,7 +43,7 @@ test("an API without any key has orders signed by the signer process", () => {
   expect(config.accounts.solver).toBe(SOLVER_ADDRESS.toLowerCase());
   expect(config.orderSigning).toEqual({
     kind: "process",
-    place: { kind: "socket", path: "/run/causeway/signer.sock" },
+    endpoint: { kind: "socket", path: "/run/causeway/signer.sock" },
     token: undefined,
   });
 });

@@ -38,7 +38,7 @@ export const fixedStoragePolicy = {
 export interface StorageConfig {
   readonly database: { readonly url: Secret; readonly poolSize: number; readonly statementTimeoutMs: number };
   readonly redis: {
-    readonly place: RedisEndpoint;
+    readonly endpoint: RedisEndpoint;
     /** Prefix of all keys. */
     readonly keyPrefix: string;
   };
@@ -46,10 +46,10 @@ export interface StorageConfig {
 
 export function storageConfig(
   storage: SettingValues<typeof storageSettings>,
-  place: RedisEndpoint,
+  endpoint: RedisEndpoint,
 ): StorageConfig {
   return {
     database: { url: storage.databaseUrl, poolSize: storage.databasePoolSize, ...fixedStoragePolicy },
-    redis: { place, keyPrefix: keyPrefix(place, storage.queuePrefix) },
+    redis: { endpoint, keyPrefix: keyPrefix(endpoint, storage.queuePrefix) },
   };
 }

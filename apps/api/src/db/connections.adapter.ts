@@ -12,17 +12,17 @@ export type RedisClient = Redis | Cluster;
  * Producers fail at once while Redis is unavailable: the outbox keeps the job and the relay retries.
  * @param onFault receives the reason for a missing connection
  */
-export function producerConnection(place: RedisEndpoint, onFault?: (error: unknown) => void): RedisClient {
+export function producerConnection(endpoint: RedisEndpoint, onFault?: (error: unknown) => void): RedisClient {
   return connectTo(
-    place,
+    endpoint,
     { enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: SOCKET_TIMEOUT_MS },
     onFault,
   );
 }
 
 /** Workers wait for Redis as long as it takes. */
-export function workerConnection(place: RedisEndpoint): RedisClient {
-  return connectTo(place, {
+export function workerConnection(endpoint: RedisEndpoint): RedisClient {
+  return connectTo(endpoint, {
     enableOfflineQueue: true,
     maxRetriesPerRequest: null,
     // BullMQ waits up to 10 s for a job, on a copy of this connection.
@@ -36,8 +36,11 @@ const READY_WITHIN_MS = 1_000;
  * For commands that must answer within a time: they fail at once while Redis is unavailable. Waits a moment
  * for the connection; if Redis does not respond by then, the first command fails.
  */
-export async function promptConnection(place: RedisEndpoint, answerWithinMs: number): Promise<RedisClient> {
-  const redis = connectTo(place, {
+export async function promptConnection(
+  endpoint: RedisEndpoint,
+  answerWithinMs: number,
+): Promise<RedisClient> {
+  const redis = connectTo(endpoint, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     commandTimeout: answerWithinMs,
@@ -62,13 +65,13 @@ type CommandOptions = Pick<RedisOptions, "maxRetriesPerRequest" | "commandTimeou
 };
 
 function connectTo(
-  place: RedisEndpoint,
+  endpoint: RedisEndpoint,
   { enableOfflineQueue, ...commandOptions }: CommandOptions,
   onFault: (error: unknown) => void = () => {},
 ): RedisClient {
-  const redis = open(place, enableOfflineQueue, {
+  const redis = open(endpoint, enableOfflineQueue, {
     ...commandOptions,
-    ...loginOf(place.login),
+    ...loginOf(endpoint.login),
     reconnectOnError,
   });
   const emitter: EventEmitter = redis;
@@ -77,30 +80,30 @@ function connectTo(
   return redis;
 }
 
-function open(place: RedisEndpoint, enableOfflineQueue: boolean, options: Options): RedisClient {
-  if (place.kind === "url") return new Redis(place.url.reveal(), { ...options, enableOfflineQueue });
-  const secured = { ...options, connectTimeout: CONNECT_WITHIN_MS, ...(place.isTls && { tls: {} }) };
-  if (place.kind === "sentinel") {
-    const { username, password } = loginOf(place.sentinelLogin);
+function open(endpoint: RedisEndpoint, enableOfflineQueue: boolean, options: Options): RedisClient {
+  if (endpoint.kind === "url") return new Redis(endpoint.url.reveal(), { ...options, enableOfflineQueue });
+  const secured = { ...options, connectTimeout: CONNECT_WITHIN_MS, ...(endpoint.isTls && { tls: {} }) };
+  if (endpoint.kind === "sentinel") {
+    const { username, password } = loginOf(endpoint.sentinelLogin);
     return new Redis({
       ...secured,
       enableOfflineQueue,
-      sentinels: [...place.sentinels],
-      name: place.name,
+      sentinels: [...endpoint.sentinels],
+      name: endpoint.name,
       ...(username !== undefined && { sentinelUsername: username }),
       ...(password !== undefined && { sentinelPassword: password }),
-      ...(place.isTls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+      ...(endpoint.isTls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
       sentinelCommandTimeout: CONNECT_WITHIN_MS,
       sentinelRetryStrategy: retryAfterMs,
       retryStrategy: retryAfterMs,
     });
   }
-  return new Cluster([...place.nodes], {
+  return new Cluster([...endpoint.nodes], {
     enableOfflineQueue,
     clusterRetryStrategy: retryAfterMs,
     redisOptions: secured,
     // With TLS, the name in the certificate must reach the handshake.
-    ...(place.isTls && { dnsLookup: (address, done) => done(null, address) }),
+    ...(endpoint.isTls && { dnsLookup: (address, done) => done(null, address) }),
   });
 }
 

@@ -78,7 +78,7 @@ function queueOptions({ redis }: Pick<ApiConfig, "redis">): {
   readonly redis: RedisEndpoint;
   readonly prefix: string;
 } {
-  return { redis: redis.place, prefix: redis.keyPrefix };
+  return { redis: redis.endpoint, prefix: redis.keyPrefix };
 }
 
 /** Reports how much memory Redis uses; an alarm when it is almost full. */

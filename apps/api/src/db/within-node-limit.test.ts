@@ -9,11 +9,11 @@ const refused = async () =>
   await Promise.reject(new RateLimitShareExceeded("txDetails", { perMinute: 300, waitMs: 3_500 }));
 
 test("reports the limit and the retry time to a client beyond its share of the rate limit", async () => {
-  const end = aConnectedNonEvmChain("hypevm", { connection: { paymentCost: refused } });
+  const connected = aConnectedNonEvmChain("hypevm", { connection: { paymentCost: refused } });
   const account = bytesOn("hypevm", hyperliquid.solver);
   for (const call of [
-    withinNodeLimit(end.chain, "txHash", refused),
-    quotedCostOfPaying(end, end.chain.native.address, account, "originChainId"),
+    withinNodeLimit(connected.chain, "txHash", refused),
+    quotedCostOfPaying(connected, connected.chain.native.address, account, "originChainId"),
   ]) {
     const error: unknown = await call.catch((thrown: unknown) => thrown);
     expect(answerFor(error)).toMatchObject({

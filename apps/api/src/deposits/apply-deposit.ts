@@ -5,7 +5,7 @@ import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import type { Move, TransitionServices } from "../requests/index.ts";
 import { type MovedDeposit, type Reading, recordOf, type Records } from "./deposit-reading.ts";
-import { madeAtMs } from "./fast-fill-lead.ts";
+import { madeAtMs } from "./fast-fill-deposit-deadline.ts";
 import { paymentKey, type ServiceTransactions, verdictOf } from "./judge-recorded.ts";
 
 /** Dependencies of recording deposits. */

@@ -30,5 +30,5 @@ export { returnUnattributed } from "./return-unattributed.ts";
 export { loadTrail, scanChain, TrailMoved } from "./scan-chain.ts";
 export { type Lag, scanLag, type ScanLag, unreadLag } from "./scan-lag.ts";
 export { createScanProgress, scanLags } from "./scan-progress.ts";
-export { frontLeadMs, leadWarnings, waitBeyondLead } from "./fast-fill-lead.ts";
+export { frontLeadMs, leadWarnings, waitBeyondLead } from "./fast-fill-deposit-deadline.ts";
 export { tooSmallOn } from "./too-small-deposits.ts";

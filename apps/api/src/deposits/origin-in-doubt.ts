@@ -1,12 +1,12 @@
 import type { TransactionState } from "@causeway/chains";
 import type { RequestTerms, TxHash } from "@causeway/domain";
 import { formatTransactionId } from "@causeway/families";
-import type { ConnectedChain, ConnectedNonEvmChain, RequestEnd } from "../chains/chains.port.ts";
+import type { ConnectedChain, ConnectedNonEvmChain, AnyConnectedChain } from "../chains/chains.port.ts";
 import type { FastFillRequest } from "../balances/fast-fill.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { withinNodeLimit } from "../db/within-node-limit.ts";
-import { endOf, perKind } from "../http/request-end.ts";
+import { connectedChainOf, perKind } from "../http/connected-chain.ts";
 import { refusal } from "./fast-fill-refusals.ts";
 import { findDepositProblem, judgeOrigin, UNREAD_SENDER } from "./judge-origin.ts";
 import { readReport } from "./reported-transaction.ts";
@@ -30,7 +30,7 @@ export async function refuseDoubtfulOrigin(
   const { requestId, origin, depositAddress } = request.terms;
   // The service's own sweep makes the deposit.
   if (depositAddress !== undefined) return;
-  const connected = endOf(services.chains, origin.chainId);
+  const connected = connectedChainOf(services.chains, origin.chainId);
   if (connected === undefined) return;
   const hashes =
     namedTxHash === undefined
@@ -55,14 +55,14 @@ export async function refuseDoubtfulOrigin(
 }
 
 async function originProblem(
-  connected: RequestEnd,
+  connected: AnyConnectedChain,
   request: RequestRecord,
   hash: TxHash,
   allowsUnsubmitted: boolean,
 ): Promise<OriginProblem | undefined> {
   return await perKind(connected, {
-    evm: async (end) => await evmOriginProblem(end, request, hash),
-    nonEvm: async (end) => await nonEvmOriginProblem(end, request, hash, allowsUnsubmitted),
+    evm: async (evmChain) => await evmOriginProblem(evmChain, request, hash),
+    nonEvm: async (nonEvmChain) => await nonEvmOriginProblem(nonEvmChain, request, hash, allowsUnsubmitted),
   });
 }
 

@@ -1,7 +1,7 @@
 import { amountToUsdDown, formatUsd, type Currency } from "@causeway/domain";
 import { formatAddress } from "@causeway/families";
 import type { ChainLiquidityAnswer } from "@causeway/wire";
-import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
+import type { ChainDirectory, AnyConnectedChain } from "../chains/chains.port.ts";
 import type { PriceBook } from "../markets/prices/price-source.port.ts";
 import type { Reservations } from "../markets/quote.port.ts";
 import { findEnd } from "./find-chain.ts";
@@ -46,8 +46,13 @@ export async function chainLiquidity(
  * The solver's balance minus pending payments, base units.
  * @throws ServiceError RPC_HTTP_ERROR
  */
-export function freeBalance(reservations: Reservations, end: RequestEnd, { address }: Currency): bigint {
-  const free = end.pulse.solverBalance(address).amount - reservations.reserved(end.chain.id, address);
+export function freeBalance(
+  reservations: Reservations,
+  connected: AnyConnectedChain,
+  { address }: Currency,
+): bigint {
+  const free =
+    connected.pulse.solverBalance(address).amount - reservations.reserved(connected.chain.id, address);
   // Reservations may be slightly older than the balance.
   return free > 0n ? free : 0n;
 }

@@ -2,24 +2,24 @@ import { parseAddress, ServiceError, type Address } from "@causeway/domain";
 import { currencyForm, parseCurrency } from "@causeway/families";
 import type { CurrenciesInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
-import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
+import type { ChainDirectory, AnyConnectedChain } from "../chains/chains.port.ts";
 import { addressesOn } from "../deposits/index.ts";
-import { endOf } from "../http/request-end.ts";
+import { connectedChainOf } from "../http/connected-chain.ts";
 import { termRelevance } from "./term-relevance.ts";
 import type { IndexedToken } from "./token-index.ts";
 import { invalidAddress } from "../http/refusals.ts";
 
 /** A parsed search. */
 export interface CurrencyQuestion {
-  readonly chains: readonly RequestEnd[];
+  readonly chains: readonly AnyConnectedChain[];
   /** The EVM address that the search names. Undefined: the search is not by address. */
   readonly address: Address | undefined;
   /** The currency address that the search names on a chain of any family. */
-  addressOn(chain: RequestEnd["chain"]): Address | undefined;
+  addressOn(chain: AnyConnectedChain["chain"]): Address | undefined;
   /** Tokens that are listed explicitly, as `chain id:address`; undefined: all. */
   readonly exact: ReadonlySet<string> | undefined;
   /** How well a named token matches, 0 is best; undefined: not at all. */
-  relevanceOf(token: IndexedToken, end: RequestEnd): number | undefined;
+  relevanceOf(token: IndexedToken, connected: AnyConnectedChain): number | undefined;
   readonly limit: number;
   /** Whether to look up tokens on their chains. */
   readonly shouldLookUpUnlisted: boolean;
@@ -42,7 +42,7 @@ export function readCurrencyQuestion(
   const chains =
     input.chainIds === undefined
       ? everyChain
-      : [...new Set(input.chainIds)].flatMap((id) => endOf(directory, id) ?? []);
+      : [...new Set(input.chainIds)].flatMap((id) => connectedChainOf(directory, id) ?? []);
   return {
     chains,
     address: parseAddress(searchText),
@@ -56,8 +56,8 @@ export function readCurrencyQuestion(
       input.verified !== true &&
       input.currencyId === undefined &&
       input.depositAddressOnly !== true,
-    relevanceOf: (token, end) => {
-      const { chain } = end;
+    relevanceOf: (token, connected) => {
+      const { chain } = connected;
       const { currency, configured } = token;
       if (input.defaultList === true && !configured) return undefined;
       if (input.verified === true && !currency.verified) return undefined;
@@ -65,7 +65,10 @@ export function readCurrencyQuestion(
       if (exact?.has(`${currency.chainId}:${currency.address}`) === false) return undefined;
       const address = parseCurrency(chain, searchText);
       if (inputAddress !== undefined && currency.address !== address) return undefined;
-      if (input.depositAddressOnly === true && !(addressesOn(end).isEnabled && currency.supportsBridging))
+      if (
+        input.depositAddressOnly === true &&
+        !(addressesOn(connected).isEnabled && currency.supportsBridging)
+      )
         return undefined;
       return term === "" || address === currency.address ? 0 : termRelevance(token, term);
     },

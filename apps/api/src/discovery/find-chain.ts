@@ -1,4 +1,4 @@
-import type { ChainDirectory, ConnectedChain, RequestEnd } from "../chains/chains.port.ts";
+import type { ChainDirectory, ConnectedChain, AnyConnectedChain } from "../chains/chains.port.ts";
 import { unsupportedChain } from "../http/refusals.ts";
 
 /** @throws ServiceError UNSUPPORTED_CHAIN naming the field */
@@ -19,6 +19,6 @@ export function findEnd(
   chains: Pick<ChainDirectory, "get" | "nonEvm">,
   chainId: number,
   field = "chainId",
-): RequestEnd {
+): AnyConnectedChain {
   return chains.nonEvm(chainId) ?? findChain(chains, chainId, field);
 }

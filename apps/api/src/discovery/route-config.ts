@@ -1,7 +1,7 @@
 import { pow10, ServiceError, type Address, type Currency } from "@causeway/domain";
 import { parseAccount, parseCurrency } from "@causeway/families";
 import type { RouteConfigAnswer } from "@causeway/wire";
-import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
+import type { ChainDirectory, AnyConnectedChain } from "../chains/chains.port.ts";
 import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
 import { costWithMargin } from "../markets/index.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
@@ -66,7 +66,7 @@ export async function routeConfig(
 
 /** Whether external services are asked for swaps on this chain, in addition to its pools. */
 function hasExternalSources(
-  { id, liquidity: pooled }: RequestEnd["chain"],
+  { id, liquidity: pooled }: AnyConnectedChain["chain"],
   liquidity: RouteConfigServices["liquidity"],
 ): boolean {
   const pools = new Set(pooled?.sources.map(({ name }) => name));
@@ -74,7 +74,7 @@ function hasExternalSources(
 }
 
 /** @throws ServiceError UNSUPPORTED_CURRENCY */
-function currencyOf({ chain }: RequestEnd, text: string | undefined): Currency {
+function currencyOf({ chain }: AnyConnectedChain, text: string | undefined): Currency {
   if (text === undefined) return chain.native;
   const name = text.toLowerCase();
   const parsed = parseCurrency(chain, text);
@@ -93,7 +93,11 @@ function currencyOf({ chain }: RequestEnd, text: string | undefined): Currency {
   );
 }
 
-async function balanceOf({ chain, users }: RequestEnd, currency: Currency, text: string): Promise<bigint> {
+async function balanceOf(
+  { chain, users }: AnyConnectedChain,
+  currency: Currency,
+  text: string,
+): Promise<bigint> {
   const user = parseAccount(chain, text, "user");
   try {
     return (await users?.balance(user, currency.address)) ?? 0n;
@@ -105,13 +109,13 @@ async function balanceOf({ chain, users }: RequestEnd, currency: Currency, text:
 /** The maximum of one fill. A native fill pays its gas from the same balance. */
 function capacityOf(
   { gas }: Pick<QuotePolicy, "gas">,
-  end: RequestEnd,
+  connected: AnyConnectedChain,
   currency: Currency,
   free: bigint,
 ): bigint {
   const gasWei =
-    currency.address === end.chain.native.address
-      ? costWithMargin(end, currency, gas.fill.nativeToContract)
+    currency.address === connected.chain.native.address
+      ? costWithMargin(connected, currency, gas.fill.nativeToContract)
       : 0n;
   const payable = free > gasWei ? free - gasWei : 0n;
   const { maxFillAmount } = currency;

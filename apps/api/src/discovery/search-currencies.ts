@@ -1,6 +1,6 @@
 import type { Currency } from "@causeway/domain";
 import type { CurrenciesInput, ListedCurrency } from "@causeway/wire";
-import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
+import type { ChainDirectory, AnyConnectedChain } from "../chains/chains.port.ts";
 import type { TokenBook } from "../markets/tokens/token-book.port.ts";
 import type { TokenCatalog } from "../markets/tokens/token-catalog.port.ts";
 import { readCurrencyQuestion } from "./currency-question.ts";
@@ -35,7 +35,7 @@ export function createCurrencySearch(
     const question = readCurrencyQuestion(services.chains, input);
     const isConfigured = ({ chainId, address }: Currency): boolean =>
       services.chains.currency(chainId, address) !== undefined;
-    const search = (connected: RequestEnd, chainIndex: number): Match[] => {
+    const search = (connected: AnyConnectedChain, chainIndex: number): Match[] => {
       const index = indexOf(services.tokens.listTokens(connected.chain.id), isConfigured);
       // An address identifies at most one token: no need to search all.
       const address = question.addressOn(connected.chain);

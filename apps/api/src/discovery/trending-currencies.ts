@@ -1,6 +1,6 @@
 import type { Currency } from "@causeway/domain";
 import type { ListedCurrency } from "@causeway/wire";
-import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
+import type { ChainDirectory, AnyConnectedChain } from "../chains/chains.port.ts";
 import type { RecentTraffic, Traffic } from "../markets/tokens/token-traffic.port.ts";
 import type { TokenCatalog } from "../markets/tokens/token-catalog.port.ts";
 import { findEnd } from "./find-chain.ts";
@@ -28,7 +28,7 @@ export function trendingCurrencies(
   { chains, tokens, traffic }: TrendingServices,
   { chainId, by, limit }: TrendingQuestion,
 ): readonly ListedCurrency[] {
-  const ranked: readonly RequestEnd[] =
+  const ranked: readonly AnyConnectedChain[] =
     chainId === undefined ? [...chains.evmChains, ...chains.nonEvmChains] : [findEnd(chains, chainId)];
   const currencies = new Map(
     ranked.flatMap(({ chain }) => tokens.listTokens(chain.id).map((token) => [keyOf(token), token] as const)),

@@ -12,7 +12,7 @@ import { newRequestId } from "../requests/index.ts";
 import { acceptExecution } from "./accept-execution.ts";
 import type { AcceptableExecution } from "./accept-execution.ts";
 import { acceptedAnswer } from "./accepted-answer.ts";
-import { expectDeposit } from "./expect-deposit.ts";
+import { judgeSimulatedDeposit } from "./judge-simulated-deposit.ts";
 import { findQuoted } from "./find-quoted.ts";
 import {
   dataFeeCap,
@@ -287,10 +287,11 @@ function requireQuotedDeposit(
   terms: RequestTerms,
   { effects }: SuccessfulTrace,
 ): void {
-  const expected = effects.kind === "seen" ? expectDeposit(effects.logs, origin.chain, terms) : undefined;
-  if (expected?.kind === "mismatch")
-    throw refusal(`The call does not make the deposit of the quote: ${expected.message}`);
-  if (expected?.kind !== "made") throw refusal("The call does not make the deposit of the quote");
+  const verdict =
+    effects.kind === "seen" ? judgeSimulatedDeposit(effects.logs, origin.chain, terms) : undefined;
+  if (verdict?.kind === "mismatch")
+    throw refusal(`The call does not make the deposit of the quote: ${verdict.message}`);
+  if (verdict?.kind !== "made") throw refusal("The call does not make the deposit of the quote");
 }
 
 /** Refuses a call that costs more than the quote's output pays for gas. @throws ServiceError */

@@ -5,7 +5,7 @@ import type { AcceptedPrices, FastFillRecord } from "../balances/fast-fill.port.
 import type { Services } from "../db/services.port.ts";
 import { unitInMemory } from "../balances/index.ts";
 import { refusal } from "../deposits/index.ts";
-import { endOf } from "../http/request-end.ts";
+import { connectedChainOf } from "../http/connected-chain.ts";
 import {
   dataFeeCap,
   gasAllowance,
@@ -59,8 +59,8 @@ export async function priceFastFill(
       `solverInputCurrencyAmount must be from 1 to ${guaranteedDeposit}, the guaranteed deposit, got ${inputAmount}`,
       { quotedAmount: guaranteedDeposit.toString() },
     );
-  const from = endOf(services.chains, terms.origin.chainId);
-  const to = endOf(services.chains, terms.destination.chainId);
+  const from = connectedChainOf(services.chains, terms.origin.chainId);
+  const to = connectedChainOf(services.chains, terms.destination.chainId);
   const obstacle = from === undefined || to === undefined ? undefined : fastFillObstacle(from, to);
   if (obstacle !== undefined)
     throw refusal("slowChain", requestId, `The request cannot be fast filled: ${obstacle}`);

@@ -30,10 +30,10 @@ export interface LeaseStore {
 
 /** Connects. If Redis does not respond in time, the first lease fails. */
 export async function connectLeaseStore(
-  place: RedisEndpoint,
+  endpoint: RedisEndpoint,
   { prefix }: { readonly prefix: string },
 ): Promise<LeaseStore> {
-  const redis = await promptConnection(place, ANSWER_WITHIN_MS);
+  const redis = await promptConnection(endpoint, ANSWER_WITHIN_MS);
   return {
     lease: (windowMs) => async (bucket, requested, max) => {
       const answer = await redis.eval(TAKE, 1, `${prefix}:limit:${bucket}`, requested, max, windowMs);

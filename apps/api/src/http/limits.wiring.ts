@@ -19,7 +19,7 @@ export async function startRateLimits({
 }): Promise<RateLimits | undefined> {
   const policy = access.limits;
   if (policy === undefined) return undefined;
-  const store = await connectLeaseStore(redis.place, { prefix: redis.keyPrefix });
+  const store = await connectLeaseStore(redis.endpoint, { prefix: redis.keyPrefix });
   lifecycle.add("rate limits", () => store.close());
   const limitsPerWindow = (windowMs: number): LeasedLimits =>
     leasedLimits({

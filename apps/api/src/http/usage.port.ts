@@ -43,8 +43,8 @@ export interface Searcher {
   readonly hasSecretKey: boolean;
 }
 
-/** Slots for searches, shared between callers. */
-export interface SearchTurns {
+/** Shares the slots for searches between callers. */
+export interface SearchLimiter {
   /**
    * Runs a search when it is the caller's turn.
    * @throws ServiceError RATE_LIMITED, SERVICE_UNAVAILABLE; and whatever `search` throws

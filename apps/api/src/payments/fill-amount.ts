@@ -20,7 +20,7 @@ import type {
   RequestTerms,
   TxHash,
 } from "@causeway/domain";
-import type { RequestEnd } from "../chains/chains.port.ts";
+import type { AnyConnectedChain } from "../chains/chains.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { isBeyondCap, pricingOf, type RoutePricing } from "../markets/index.ts";
@@ -202,8 +202,8 @@ export async function pricingOfFill(
 
 /** The origin and destination of a request. */
 export interface RequestEnds {
-  readonly origin: RequestEnd;
-  readonly destination: RequestEnd;
+  readonly origin: AnyConnectedChain;
+  readonly destination: AnyConnectedChain;
 }
 
 /**

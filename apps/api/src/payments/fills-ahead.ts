@@ -2,7 +2,7 @@ import type { RequestId } from "@causeway/domain";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { NOT_STORED } from "../deposits/index.ts";
-import { endOf } from "../http/request-end.ts";
+import { connectedChainOf } from "../http/connected-chain.ts";
 import { isBasisOf } from "./fill-basis.ts";
 import { previewFill } from "./plan/decide-fill.ts";
 import type { FillBasis, FillsAhead, PlanAhead, PlannedFill } from "./planned-fill.port.ts";
@@ -87,9 +87,9 @@ export function planAhead(services: WorkerServices): PlanAhead {
     const { destination } = request.terms;
     const basis = { kind: "deposit", deposit, sinceMs: deposit.seenAtMs } as const;
     if (!isBasisOf(basis, request.state)) return;
-    const end = endOf(services.chains, destination.chainId);
+    const connected = connectedChainOf(services.chains, destination.chainId);
     // Left to the jobs, which obey the chain's rate limit.
-    if (end === undefined || end.isRateLimited) return;
+    if (connected === undefined || connected.isRateLimited) return;
     const plan = async (): Promise<PlannedFill | undefined> => {
       const preview = await previewFill(services, request, basis);
       if (preview.kind !== "planned" || preview.whyPaid !== undefined || preview.planned.kind !== "ready")

@@ -1,7 +1,7 @@
 import type { Address, RequestTerms } from "@causeway/domain";
 import type { LaneState } from "../db/reads.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { endOf, perKind } from "../http/request-end.ts";
+import { connectedChainOf, perKind } from "../http/connected-chain.ts";
 
 const HELD =
   "the database server was replaced and may have lost payments of this lane: it pays nothing until it has been compared with its chain";
@@ -36,9 +36,9 @@ export async function whyFillHeld(
   { destination: { chainId }, order }: Pick<RequestTerms, "destination" | "order">,
 ): Promise<string | undefined> {
   const { chains, signer, formerSigners } = services;
-  const end = endOf(chains, chainId);
-  if (end === undefined) return undefined;
-  const payers = await perKind(end, {
+  const connected = connectedChainOf(chains, chainId);
+  if (connected === undefined) return undefined;
+  const payers = await perKind(connected, {
     evm: async () => [
       signer.address,
       ...formerSigners.flatMap(({ address }) => (address === order.solver ? address : [])),
@@ -47,7 +47,7 @@ export async function whyFillHeld(
   });
   for (const payer of payers) {
     const why = await whyHeld(services, chainId, payer);
-    if (why !== undefined) return `the fill may have been paid on ${end.chain.name}: ${why}`;
+    if (why !== undefined) return `the fill may have been paid on ${connected.chain.name}: ${why}`;
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { endOf } from "../http/request-end.ts";
+import { connectedChainOf } from "../http/connected-chain.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { DONE, type Progress } from "../db/wait.ts";
 import type { DueLeg, LegKind, Stopped } from "./legs/leg-kind.ts";
@@ -17,8 +17,8 @@ export async function pay(services: WorkerServices, kind: LegKind, id: string): 
   const leg = await kind.read(services, id);
   if (leg === undefined) return DONE;
   const { chainId, slot } = leg;
-  const end = chainId === undefined ? undefined : endOf(services.chains, chainId);
-  return await limitJobs(end, kind.name, async () => {
+  const connected = chainId === undefined ? undefined : connectedChainOf(services.chains, chainId);
+  return await limitJobs(connected, kind.name, async () => {
     if (slot !== undefined) {
       // A process died between reserving the slot and sending: the bytes are, or will be, the same.
       await sendSlot(services, slot);

@@ -75,11 +75,11 @@ return missing`;
  * @param identity of the database server that answered last, see `database_identity()`
  */
 export async function connectJournal(
-  place: RedisEndpoint,
+  endpoint: RedisEndpoint,
   prefix: string,
   identity: () => string | undefined,
 ): Promise<PaymentJournal & { close(): void }> {
-  const redis = await promptConnection(place, ANSWER_WITHIN_MS);
+  const redis = await promptConnection(endpoint, ANSWER_WITHIN_MS);
   // Not below the prefix of the queues, which an operator may remove.
   const laneKey = (chainId: number, sender: string): string => `${prefix}-payments:${chainId}:${sender}`;
   const fenceKey = `${prefix}-payments:timelines`;

@@ -14,8 +14,8 @@ export async function startJournal({
   readonly servers: ServerWatch;
   readonly lifecycle: Lifecycle;
 }): Promise<PaymentJournal> {
-  const { place, keyPrefix } = config.redis;
-  const journal = await connectJournal(place, keyPrefix, servers.identity);
+  const { endpoint, keyPrefix } = config.redis;
+  const journal = await connectJournal(endpoint, keyPrefix, servers.identity);
   lifecycle.add("payment journal", async () => journal.close());
   return journal;
 }

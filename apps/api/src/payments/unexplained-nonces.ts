@@ -6,7 +6,7 @@ import type { ConnectedChain, ConnectedNonEvmChain, LaneChain } from "../chains/
 import type { NonceUser } from "./nonce-user.port.ts";
 import type { LaneState, Reads } from "../db/reads.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { endOf, perKind } from "../http/request-end.ts";
+import { connectedChainOf, perKind } from "../http/connected-chain.ts";
 import { payingAccounts, whyHeld, whyLaneHeld } from "./held-lanes.ts";
 
 /**
@@ -59,14 +59,14 @@ export async function whyMaybePaid(
   chainId: number,
   terms: PayableTerms | undefined,
 ): Promise<string | undefined> {
-  const end = endOf(services.chains, chainId);
-  if (end === undefined)
+  const connected = connectedChainOf(services.chains, chainId);
+  if (connected === undefined)
     return (await services.reads.hasLane(chainId))
       ? `chain ${chainId} is not enabled, so it cannot be checked for a payment of this fill: enable it`
       : undefined;
-  return await perKind(end, {
-    evm: async (connected) => await whyMaybePaidByCall(services, connected, terms),
-    nonEvm: async (connected) => await whyMaybePaidByTransfer(services, connected, terms),
+  return await perKind(connected, {
+    evm: async (evmChain) => await whyMaybePaidByCall(services, evmChain, terms),
+    nonEvm: async (nonEvmChain) => await whyMaybePaidByTransfer(services, nonEvmChain, terms),
   });
 }
 

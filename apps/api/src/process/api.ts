@@ -20,7 +20,7 @@ import { groupedAcceptance } from "../executions/grouped-acceptance.adapter.ts";
 import { permitAcceptance } from "../executions/permits/permits.wiring.ts";
 import { idempotencyStore } from "../http/idempotency-store.postgres.ts";
 import { startRateLimits } from "../http/limits.wiring.ts";
-import { everyEnd } from "../http/request-end.ts";
+import { everyConnectedChain } from "../http/connected-chain.ts";
 import { useCasesOf } from "../http/use-cases.ts";
 import { startTokenBook, startTraffic } from "../markets/tokens/tokens.wiring.ts";
 import { workerPresence } from "../notices/checks.ts";
@@ -53,7 +53,7 @@ const SHARED_REPORTS = { keptMs: 2_000, limit: 10_000 };
 export async function startApi(context: Context): Promise<RouteContext> {
   const { config, log, registry, sql, chains, clock, reads, events, signer, lifecycle } = context;
   logConnections(log, connectionsOf("api", config.database), context.serverLimits);
-  const ends = everyEnd(chains);
+  const connectedChains = everyConnectedChain(chains);
   const polled = await pollFacts(reads, events, POLL_INTERVAL_MS);
   lifecycle.add("polled facts", () => polled.close());
 
@@ -72,7 +72,7 @@ export async function startApi(context: Context): Promise<RouteContext> {
     sponsors: sponsorReads(sql),
     reservations: { reserved: polled.reserved },
     pauses: polled.pauses,
-    timings: { estimateSeconds: routeSeconds(ends, polled.routeMs) },
+    timings: { estimateSeconds: routeSeconds(connectedChains, polled.routeMs) },
   };
   const searches = startSearches(context);
   const useCases = useCasesOf({
@@ -84,7 +84,7 @@ export async function startApi(context: Context): Promise<RouteContext> {
     traffic: startTraffic(context),
     scanProgress: createScanProgress(reads, clock),
     history: await startHistory(context, searches),
-    turns: searches.turns,
+    searchLimiter: searches.limiter,
     reportTurnOf: createReportTurns(context.uow),
     requestTurnOf: createReportTurns(context.uow, REQUEST_REPORT_LIMITS),
     sharedReports: sharedAnswers<{ message: string }>(SHARED_REPORTS),

@@ -86,7 +86,7 @@ export async function runSigner(config: SignerConfig): Promise<void> {
           authorize: onlyWithToken(token),
         });
       lifecycle.add("http", () => server.close());
-      const url = await listenAt(server, config.place);
+      const url = await listenAt(server, config.endpoint);
       log.info({ event: "listening", url, solver: signer.address });
     },
   });

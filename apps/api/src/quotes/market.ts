@@ -1,7 +1,7 @@
 import type { RecipientStanding, TokenBehavior } from "@causeway/chains";
 import type { Address, Chain, Currency, Hex, PriceReading } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
-import type { RequestEnd } from "../chains/chains.port.ts";
+import type { AnyConnectedChain } from "../chains/chains.port.ts";
 import type { PermitTokens, TokenPermits } from "../chains/permits.port.ts";
 import type { RecipientCodes } from "../chains/recipient-codes.port.ts";
 import type { TokenQuirks } from "../chains/token-quirks.port.ts";
@@ -47,7 +47,7 @@ export interface Market extends Pick<Facts, "together" | "decide"> {
   permitNonce(chain: Chain, currency: Currency, owner: Address): bigint;
   /** The cost of paying this account, in base units of the native token. Undefined: the usual cost. */
   costOfPaying(
-    end: RequestEnd,
+    connected: AnyConnectedChain,
     currency: Hex,
     account: Hex,
     field: "originChainId" | "destinationChainId",
@@ -106,11 +106,11 @@ export function createMarket({
       facts.read(`permit nonce ${currencyKey(currency)} ${owner}`, () =>
         withPermitErrors(chain, async () => await permitTokens?.nonceOf(currency, owner)),
       ) ?? 0n,
-    costOfPaying: (end, currency, account, field) =>
-      end.costOfPaying === undefined
+    costOfPaying: (connected, currency, account, field) =>
+      connected.costOfPaying === undefined
         ? undefined
         : facts.read(`cost ${field} ${currency} ${account}`, () =>
-            quotedCostOfPaying(end, currency, account, field),
+            quotedCostOfPaying(connected, currency, account, field),
           ),
     swap: (question, direction, amount) =>
       facts.read(`${direction} ${amount} ${swapKeyOf(question)}`, () =>

@@ -1,6 +1,6 @@
 import type { ChainProfile, Currency, PricedUnit } from "@causeway/domain";
 import { amountToUsdDown, ServiceError } from "@causeway/domain";
-import type { RequestEnd } from "../chains/chains.port.ts";
+import type { AnyConnectedChain } from "../chains/chains.port.ts";
 import {
   aboveMaxFill,
   amountText,
@@ -102,7 +102,7 @@ export function refuseBeyondCap(
 }
 
 function refuseDust(
-  { chain }: RequestEnd,
+  { chain }: AnyConnectedChain,
   { minPayment }: Side,
   currency: Currency,
   amount: bigint,
@@ -118,7 +118,7 @@ function refuseDust(
 
 function availableOf(
   reservations: Reservations,
-  { chain, pulse }: RequestEnd,
+  { chain, pulse }: AnyConnectedChain,
   { address }: Currency,
 ): bigint {
   return pulse.solverBalance(address).amount - reservations.reserved(chain.id, address);

@@ -1,5 +1,5 @@
 import type { Currency, Hex, TradeType } from "@causeway/domain";
-import type { RequestEnd } from "../chains/chains.port.ts";
+import type { AnyConnectedChain } from "../chains/chains.port.ts";
 import type { ChosenPermit } from "./permits/chosen-permit.ts";
 import type { FeeOptions } from "./routing/fee-options.ts";
 import type { RequestedCalls, TokenFacts } from "./routing/fill-options.ts";
@@ -10,8 +10,8 @@ import type { Side } from "./sides/side.ts";
 export interface QuoteQuestion {
   /** The user pays the recipient directly, in one currency on one chain. */
   readonly isSend: boolean;
-  readonly origin: RequestEnd;
-  readonly destination: RequestEnd;
+  readonly origin: AnyConnectedChain;
+  readonly destination: AnyConnectedChain;
   readonly from: Side;
   readonly to: Side;
   readonly originCurrency: Currency;

@@ -11,9 +11,9 @@ import type { QuoteInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
 import type { QuoteKey } from "../balances/sponsors.port.ts";
-import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
+import type { ChainDirectory, AnyConnectedChain } from "../chains/chains.port.ts";
 import { type AddressOptions, readAddressOptions, refuseUnmovable } from "../deposits/index.ts";
-import { endOf } from "../http/request-end.ts";
+import { connectedChainOf } from "../http/connected-chain.ts";
 import {
   depositsClosed,
   depositsNotEnabled,
@@ -130,11 +130,11 @@ function readEnds(chains: ChainDirectory, input: QuoteInput): Ends {
   return { origin, destination, from, to };
 }
 
-function openEnd(chains: ChainDirectory, id: number, field: string): RequestEnd {
-  const end = endOf(chains, id);
-  if (end === undefined) throw unsupportedChain(id, field);
-  if (end.chain.disabled) throw disabledChain(end.chain, field);
-  return end;
+function openEnd(chains: ChainDirectory, id: number, field: string): AnyConnectedChain {
+  const connected = connectedChainOf(chains, id);
+  if (connected === undefined) throw unsupportedChain(id, field);
+  if (connected.chain.disabled) throw disabledChain(connected.chain, field);
+  return connected;
 }
 
 function readPlain(services: QuestionServices, ends: Ends, input: QuoteInput): PlainQuestion {
@@ -201,7 +201,7 @@ type CurrencyField = keyof typeof swapRequirements;
 
 function currencyOf(
   { chains, market }: QuestionServices,
-  { chain }: RequestEnd,
+  { chain }: AnyConnectedChain,
   side: Side,
   input: QuoteInput,
   field: CurrencyField,
@@ -223,7 +223,7 @@ function currencyOf(
 
 function invalidCurrencyReason(
   { evm, can }: Side,
-  chain: RequestEnd["chain"],
+  chain: AnyConnectedChain["chain"],
   address: Hex | undefined,
   field: CurrencyField,
 ): string {
@@ -242,7 +242,7 @@ function invalidCurrencyReason(
 
 /** A currency that the solver does not hold must be swapped on its own chain. */
 function refuseUnreachable(
-  { chain }: RequestEnd,
+  { chain }: AnyConnectedChain,
   { can }: Side,
   currency: Currency,
   field: CurrencyField,
@@ -260,7 +260,7 @@ function refuseUnreachable(
  */
 function recipientOf(
   { walletFamilies }: Side,
-  { chain }: RequestEnd,
+  { chain }: AnyConnectedChain,
   user: Hex,
   text: string | undefined,
 ): Hex {
@@ -287,7 +287,7 @@ function publicKeyOf(data: unknown): string | undefined {
  */
 function refuseUnsafeAccount(
   chains: Pick<ChainDirectory, "currency">,
-  { chain }: RequestEnd,
+  { chain }: AnyConnectedChain,
   unsafeAccounts: ReadonlyArray<Hex | undefined>,
   account: Hex,
   field: string,

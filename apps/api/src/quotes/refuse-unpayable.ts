@@ -1,6 +1,6 @@
 import type { Currency, Hex, RequestTerms } from "@causeway/domain";
 import { pow10, ServiceError } from "@causeway/domain";
-import type { RequestEnd } from "../chains/chains.port.ts";
+import type { AnyConnectedChain } from "../chains/chains.port.ts";
 import { withinNodeLimit } from "../db/within-node-limit.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 
@@ -71,7 +71,7 @@ async function askRefusal(
     chain,
     field,
     what,
-  }: { readonly chain: RequestEnd["chain"]; readonly field: string; readonly what: string },
+  }: { readonly chain: AnyConnectedChain["chain"]; readonly field: string; readonly what: string },
   { currency, amount }: { readonly currency: Currency; readonly amount: bigint },
   askChain: (payment: { readonly currency: Hex; readonly amount: bigint }) => Promise<string | undefined>,
 ): Promise<{ readonly reason: string; readonly isAboutAmount: boolean } | undefined> {

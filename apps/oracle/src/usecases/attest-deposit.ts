@@ -25,7 +25,7 @@ import type { ParsedRequest } from "../ports/parsed-request.ts";
 import { canonicalValue } from "./canonical-json.ts";
 import { depositParts, DEPOSITS_PER_PART } from "./deposit-parts.ts";
 import { finalValue } from "./final-value.ts";
-import { depositoryOf, evidenceOf, familyOf, requireChain } from "./require-chain.ts";
+import { evidenceOf, familyOf, requireChain, requireDepository } from "./require-chain.ts";
 import {
   executionSignaturesOf,
   executionSlot,
@@ -58,7 +58,7 @@ export function attestDeposit(services: AttestationServices, localSigner: string
       key: `${chain.name}:${transactionId}:${part}`,
       signsNothing: ({ execution }) => execution === undefined,
       async attest(signal): Promise<DepositAttestationAnswer> {
-        depositoryOf(chain, "chainId");
+        requireDepository(chain, "chainId");
         const transactionDeposits = finalValue(
           await evidenceOf(attestedChain, signal).deposits(transactionId),
           "transactionId",

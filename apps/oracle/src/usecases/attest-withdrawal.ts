@@ -18,7 +18,7 @@ import { canonicalJson, canonicalValue } from "./canonical-json.ts";
 import { finalValue } from "./final-value.ts";
 import { readHubWithdrawal } from "./hub-withdrawal.ts";
 import type { HubWithdrawal } from "./hub-withdrawal.ts";
-import { depositoryOf, evidenceOf, familyOf, requireChain } from "./require-chain.ts";
+import { evidenceOf, familyOf, requireChain, requireDepository } from "./require-chain.ts";
 import {
   executionSignaturesOf,
   executionSlot,
@@ -75,7 +75,7 @@ export function attestWithdrawal(services: AttestationServices, localSigner: str
       key: JSON.stringify([data, hint]),
       signsNothing: ({ execution }) => execution === undefined,
       async attest(signal): Promise<WithdrawalAttestationAnswer> {
-        depositoryOf(chain, "chainId");
+        requireDepository(chain, "chainId");
         const evidence = finalValue(
           await evidenceOf(attestedChain, signal).withdrawal(payload, hint),
           "withdrawal",

@@ -33,7 +33,7 @@ export function evidenceOf({ chain, evidence }: AttestedChain, signal?: AbortSig
 }
 
 /** The depository of a chain. @throws AttestationError not_found if none is configured */
-export function depositoryOf(chain: ConfiguredChain, field: string): string {
+export function requireDepository(chain: ConfiguredChain, field: string): string {
   if (chain.depository === undefined)
     throw notFound(field, `${field}: chain ${chain.name} has no depository configured`);
   return chain.depository;

@@ -8,7 +8,7 @@ import { invalid, rejected } from "../ports/attestation-error.ts";
 import type { AttestedChains } from "../ports/attested-chains.ts";
 import { finalValue } from "./final-value.ts";
 import { allInOrder } from "./all-in-order.ts";
-import { depositoryOf, evidenceOf, requireChain } from "./require-chain.ts";
+import { evidenceOf, requireChain, requireDepository } from "./require-chain.ts";
 import type { SignedOrder } from "./read-order.ts";
 
 /** The deposit claimed to pay an input; ids canonical. */
@@ -84,13 +84,13 @@ async function settledInput(
   signal: AbortSignal,
 ): Promise<SettledInput> {
   const payment = json.inputs[inputIndex]?.payment;
-  const bytes = order.inputs[inputIndex]?.payment.currency;
-  if (payment === undefined || bytes === undefined)
+  const currencyBytes = order.inputs[inputIndex]?.payment.currency;
+  if (payment === undefined || currencyBytes === undefined)
     throw new TypeError("invariant violated: claim without an input");
   const attestedChain = requireChain(chains, payment.chainId, "order.inputs");
   const { chain } = attestedChain;
   const field = `inputs[${inputIndex}].transactionId`;
-  depositoryOf(chain, `order.inputs[${inputIndex}].payment.chainId`);
+  requireDepository(chain, `order.inputs[${inputIndex}].payment.chainId`);
   const { deposits, timestamp, height } = finalValue(
     await evidenceOf(attestedChain, signal).deposits(transactionId),
     field,
@@ -102,7 +102,7 @@ async function settledInput(
       field,
       `the transaction has no deposit with this onchainId and order id for order input ${inputIndex}`,
     );
-  if (deposit.currency !== decodeAddress(chain.vmType, bytes))
+  if (deposit.currency !== decodeAddress(chain.vmType, currencyBytes))
     throw rejected(field, `the deposit is not in the currency of order input ${inputIndex}`);
   return { chain, deposit, timestamp, height, onchainId };
 }

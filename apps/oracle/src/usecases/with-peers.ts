@@ -20,7 +20,7 @@ export interface Aggregation {
   readonly events: OracleEvents;
   readonly ledger: ShadowLedger;
   /** Admits a call of this caller, see `limitConcurrentCalls`. */
-  readonly enter: (caller: string) => () => void;
+  readonly admitCall: (caller: string) => () => void;
 }
 
 interface Options {
@@ -46,7 +46,7 @@ export function withPeers<Request extends Options, Answer>(
     let release: (() => void) | undefined;
     let work: Promise<unknown> = Promise.resolve();
     try {
-      release = aggregation.enter(caller.id);
+      release = aggregation.admitCall(caller.id);
       const parsed = parse(request);
       family = parsed.family;
       const attest = (): Promise<Answer> =>

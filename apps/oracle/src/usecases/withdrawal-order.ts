@@ -4,7 +4,7 @@ import { invalid } from "../ports/attestation-error.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { readHubWithdrawal } from "./hub-withdrawal.ts";
 import type { HubWithdrawal } from "./hub-withdrawal.ts";
-import { depositoryOf, evidenceOf, requireChain } from "./require-chain.ts";
+import { evidenceOf, requireChain, requireDepository } from "./require-chain.ts";
 
 /** A withdrawal of a stated amount from this hub through the chain's depository. */
 export interface WithdrawalOrder {
@@ -31,7 +31,7 @@ export function readWithdrawalOrder(
   const amount = BigInt(request.expectedAmount);
   if (amount === 0n) throw invalid("expectedAmount", "expectedAmount must be above zero");
   const requested = readHubWithdrawal(chains, request);
-  const depository = depositoryOf(requested.chain, "chainId");
+  const depository = requireDepository(requested.chain, "chainId");
   return {
     requested,
     depository,

@@ -174,7 +174,7 @@ function line(text: string, claims: readonly (readonly [Address, string])[], rem
   return { lines: [{ text, signatures }], domain: "ours", remark };
 }
 
-test("picks the smaller key of two equally strong groups without this oracle", () => {
+test("picks the group with the smaller key if two are equally strong and neither contains this oracle", () => {
   const x = { source: 0, answer: line("x", [[A, "x"]]) };
   const y = { source: 1, answer: line("y", [[B, "y"]]) };
   const keys = [x, y].map((arrival) => examine(arrival, route, policy, recover).key).sort();
@@ -200,7 +200,7 @@ test("takes unsigned fields from this oracle, otherwise from the first peer whos
   expect(fold([second, first, idle, local], policy).best?.answer.remark).toBe("ours");
 });
 
-test("prefers a signer's signature from the earlier source over the one that arrived earlier", () => {
+test("prefers a signer's signature from the first listed source over the first to arrive", () => {
   const early = { source: 0, answer: line("x", [[A, "x"]]) };
   const again: Lines = {
     ...early.answer,

@@ -2,7 +2,7 @@ import { ServiceError, unreachable } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";
 import { decodeAbiParameters, encodeAbiParameters, parseAbiParameters } from "viem";
 
-/** One change of the hub's ledger. Accounts are hub addresses, `tokenId` is a hub token. */
+/** One change to the hub's ledger. Accounts are hub addresses, `tokenId` is a hub token. */
 export type HubAction =
   | { readonly kind: "mint"; readonly to: Address; readonly tokenId: bigint; readonly amount: bigint }
   | { readonly kind: "burn"; readonly from: Address; readonly tokenId: bigint; readonly amount: bigint }

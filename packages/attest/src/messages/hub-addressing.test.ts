@@ -86,7 +86,7 @@ test("ignores letter case, and refuses malformed values", () => {
   expect(() => withdrawalAddress(chain, { ...target, ownerAlias: "0x12", nonce })).toThrow(RangeError);
 });
 
-test("the same text is a different token and account on every chain, in any order and on every request", () => {
+test("derives different token ids and aliases from one address on each chain, and the same ones on every call", () => {
   const text = `0x${"c3".repeat(20)}`;
   const names = ["base", "base2", "optimism"];
   const ids = [...names, ...names].map((name) => {

@@ -13,7 +13,7 @@ import { depositKey, initiationKey, withdrawalKey } from "./settlement-keys.ts";
 // rules to what they read from chains, the service to its own records, so differences between the two are
 // detected. Recorded vectors and the contracts' tests verify the rules themselves.
 
-/** The id of a deposit without an id. */
+/** Placeholder id of a deposit that names no order. */
 export const NO_DEPOSIT_ID: Hex32 = `0x${"00".repeat(32)}`;
 
 /** A final deposit. */
@@ -53,7 +53,8 @@ export function creditOf(chain: HubChain, deposit: HubDeposit): HubCredit {
 }
 
 /**
- * Mints the deposits of one part of a transaction, in chain order.
+ * Mints the deposits of one part of a transaction, in chain order. A transaction with too many deposits for
+ * one execution is split into parts.
  * @param transactionId canonical, see `canonicalTransactionId`
  * @throws as `creditOf`
  */
@@ -81,10 +82,7 @@ export function refundActions(
   order: Pick<Order, "solverChainId" | "solver">,
   deposits: readonly HubCredit[],
 ): readonly Hex[] {
-  const to = solverAccount(familyOf, order);
-  return deposits.map(({ holder, ...token }) =>
-    encodeHubAction({ kind: "transfer", from: holder, to, ...token }),
-  );
+  return depositsToSolver(solverAccount(familyOf, order), deposits);
 }
 
 /**
@@ -96,19 +94,19 @@ export function fillActions(
   order: Order,
   deposits: readonly HubCredit[],
 ): readonly Hex[] {
-  const from = solverAccount(familyOf, order);
+  const solver = solverAccount(familyOf, order);
   const fees = order.fees.map((fee) => {
     const recipient = decodeAddress(familyOf(fee.recipientChainId), fee.recipient);
     const currency = decodeAddress(familyOf(fee.currencyChainId), fee.currency);
     return encodeHubAction({
       kind: "transfer",
-      from,
+      from: solver,
       to: hubAlias(hubChain(familyOf, fee.recipientChainId), recipient),
       tokenId: hubTokenId(hubChain(familyOf, fee.currencyChainId), currency),
       amount: fee.amount,
     });
   });
-  return [...refundActions(familyOf, order, deposits), ...fees];
+  return [...depositsToSolver(solver, deposits), ...fees];
 }
 
 /** The hub accounts of a withdrawal. */
@@ -144,6 +142,12 @@ export function withdrawalExecution(
       ? encodeHubAction({ kind: "burn", from: address, tokenId, amount })
       : encodeHubAction({ kind: "transfer", from: address, to: ownerAlias, tokenId, amount });
   return { idempotencyKey: withdrawalKey(withdrawalId, outcome), actions: [action] };
+}
+
+function depositsToSolver(solver: Address, deposits: readonly HubCredit[]): readonly Hex[] {
+  return deposits.map(({ holder, ...token }) =>
+    encodeHubAction({ kind: "transfer", from: holder, to: solver, ...token }),
+  );
 }
 
 function solverAccount(familyOf: FamilyOf, order: Pick<Order, "solverChainId" | "solver">): Address {

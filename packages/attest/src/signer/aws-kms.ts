@@ -39,7 +39,7 @@ export interface AwsKmsSigner extends Signer {
 /**
  * Reads the key's address from AWS KMS, then signs with it. Loads the SDK lazily: a raw key never needs it.
  * @throws SignerUnavailable if the service does not answer or returns no key (retryable)
- * @throws Error if the key is not a secp256k1 signing key; the text does not name it
+ * @throws Error if the key is not a secp256k1 signing key; the error message never contains the key id
  */
 export async function awsKmsSigner(options: AwsKmsOptions): Promise<AwsKmsSigner> {
   const { keyId, region, endpoint, credentials } = options;

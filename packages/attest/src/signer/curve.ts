@@ -15,11 +15,11 @@ export interface Curve {
   readonly backend: "native" | "portable";
   /** Whether `key` is 32 bytes that encode a number from 1 to n−1. */
   isPrivateKey(key: Uint8Array): boolean;
-  /** Uncompressed, 65 bytes starting with 04. @throws if the key is invalid; the text never shows it */
+  /** Uncompressed, 65 bytes starting with 04. @throws if the key is invalid; the message never contains it */
   publicKey(key: Uint8Array): Uint8Array;
   /**
    * Deterministic (RFC 6979), with low s.
-   * @throws if `digest` is not 32 bytes or the key is invalid; the text never shows it
+   * @throws if `digest` is not 32 bytes or the key is invalid; the error message never contains the key
    */
   sign(digest: Uint8Array, key: Uint8Array): CurveSignature;
   /**

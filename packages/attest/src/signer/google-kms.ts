@@ -24,7 +24,7 @@ const ALGORITHM = "EC_SIGN_SECP256K1_SHA256";
 /**
  * Reads the key's address from Google Cloud KMS, then signs with it. Verifies the checksums of responses.
  * @throws SignerUnavailable if the service does not answer or returns no key (retryable)
- * @throws Error if the key is not a secp256k1 signing key; the text does not name it
+ * @throws Error if the key is not a secp256k1 signing key; the error message never contains the key name
  */
 export async function googleKmsSigner(
   options: GoogleKmsOptions,

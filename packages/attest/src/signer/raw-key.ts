@@ -10,7 +10,7 @@ const KEY = /^(?:0x)?([0-9a-fA-F]{64})$/;
 /**
  * A signer whose private key is held in this process.
  * @param privateKey 32 bytes of hex, with or without 0x
- * @throws if `privateKey` is not a valid secp256k1 key; the text never shows the key
+ * @throws if `privateKey` is not a valid secp256k1 key; the error message never contains the key
  */
 export function rawKeySigner(privateKey: string, curve: Curve = chosen): Signer {
   // Keep the key only in the closure, so that inspecting or serializing the signer cannot reveal it.

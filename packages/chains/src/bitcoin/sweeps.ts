@@ -109,7 +109,7 @@ export function createSweeps(
     addresses: keys && {
       kind: "keys",
       addressOf: ({ id }) => keys.addressOf(id),
-      // The size of a payment plus one input and one output of the address.
+      // A sweep usually adds one input and one output to a payment, less than half of its size.
       sweepCost: (paymentCost) => (paymentCost * 3n) / 2n,
       newest,
       balances: async (addresses) => await heldAt(addresses),
@@ -155,7 +155,7 @@ export function spentBy(raws: readonly Hex[]): ReadonlySet<string> {
   return new Set(raws.flatMap((raw) => transactionOf(raw).inputs.map(outpointKey)));
 }
 
-/** Inputs that spend outputs of the solver. All attempts of a payment share one of them. */
+/** Inputs that spend outputs of the solver. All attempts of a payment share at least one of them. */
 export function ownInputs(
   { inputs, unlocking }: BitcoinTransaction,
   ownScript: string,
@@ -164,8 +164,8 @@ export function ownInputs(
 }
 
 /**
- * An attempt to replace. Replacements share the solver's inputs, because those of a deposit address may
- * disappear in a reorg.
+ * The attempt that is to be replaced. Replacements share the solver's inputs, because those of a deposit
+ * address may disappear in a reorg.
  */
 export function signedAttempt({ raw, fee }: NonEvmAttempt, ownScript: string): SignedAttempt {
   const transaction = transactionOf(raw);

@@ -40,7 +40,7 @@ export function createPooledHeads(options: PooledHeadsOptions): HeadSource {
     }
   };
 
-  /** With a quorum, a dead endpoint counts with its last head, which is the lowest. */
+  /** With a quorum above 1, an endpoint that stopped responding still counts with its last head. */
   const countedSources = (): typeof sources => sources.filter(({ isAlive }) => quorum > 1 || isAlive());
 
   const scheduleRetry = (): void => {

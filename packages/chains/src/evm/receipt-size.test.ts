@@ -42,7 +42,7 @@ test("reads the receipt of a transaction with a very large gas limit", async () 
   expect(await isReadable(60_000_000n, refused)).toEqual([false, 1]);
 });
 
-test("judges only faults of size, and not without the receipt", async () => {
+test("rethrows faults other than size, and rejects a missing receipt", async () => {
   for (const kind of ["deadline", "network"] as const) {
     const failing = (): never => {
       throw new RpcFault({ kind, method, reason: "no whole answer" });

@@ -1,6 +1,6 @@
 import type { Address } from "@causeway/domain";
 
-/** Whether a depository had used a request at a final block. */
+/** Whether a depository had executed a withdrawal's call request, as of a final block. */
 export interface RequestState {
   readonly depository: Address;
   readonly isUsed: boolean;

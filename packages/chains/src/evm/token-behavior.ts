@@ -34,7 +34,7 @@ const CREATION_PREFIX_END = "5ff3fe";
  */
 export const tokenProbeCode: Hex = `0x${tokenProbeBytecode.slice(tokenProbeBytecode.indexOf(CREATION_PREFIX_END) + CREATION_PREFIX_END.length)}`;
 
-/** The call to a holder of the token that has the probe's code. */
+/** The call to an account that holds the token and runs the probe's code. */
 export function behaviorCalldata(token: Address): Hex {
   return encodeFunctionData({
     abi: tokenProbeAbi,

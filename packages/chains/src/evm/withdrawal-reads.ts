@@ -18,8 +18,8 @@ import type { RpcTransport } from "../nodes/transport.ts";
 const CALL_REQUESTS: Hex = "0xd52bfcc8";
 
 /**
- * Whether the depository had used the request at exactly `block` (EIP-1898: by its hash, so that the node
- * refuses a block that is not canonical).
+ * Whether the depository had executed the request as of exactly `block` (EIP-1898: by its hash, so that the
+ * node refuses a block that is not canonical).
  *
  * Only `true` or `false` is an answer. A refusal, or the empty answer of an account without code, proves
  * nothing: reading it as "not used" would refund a withdrawal that was paid.

@@ -110,8 +110,7 @@ export async function connectSolanaUsers({
     deposit: async ({ user, currency, amount, orderId: id, to, swap }) => {
       const [sender, mint] = [toBase58(user), toBase58(currency)];
       if (swap !== undefined) {
-        if (to !== undefined)
-          throw new Error("invariant violated: a payment to a deposit address does not swap");
+        if (to !== undefined) throw new Error("invariant violated: swap in a payment to a deposit address");
         const inputMint = toBase58(swap.currency);
         const swapDeposit = await swapAndDeposit(
           { pdas, reads, programOf },

@@ -2,8 +2,8 @@ import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { garbage } from "@causeway/families";
 
 /**
- * Checks whether a depository has used a request, in a call whose result also identifies the state it was
- * read from. Pure.
+ * Checks whether a depository has executed a withdrawal's call request, in a call whose result also
+ * identifies the state it was read from. Pure.
  *
  * Tron executes calls only on its newest solid state, without returning the block, and two responses from one
  * address may come from two nodes. So the call is a small program that the node runs like a constructor: it

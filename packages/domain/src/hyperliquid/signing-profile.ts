@@ -11,8 +11,8 @@ export interface HyperliquidSigningProfile extends HyperliquidSigningNames {
 }
 
 /**
- * Profiles by their configured name. `default` has the names of the public contract, `hyperliquid` those that
- * the real Hyperliquid verifies.
+ * Profiles by their configured name. `default` has the names in this service's public API, `hyperliquid`
+ * those that the real Hyperliquid verifies.
  */
 export const hyperliquidSigningProfiles = {
   default: { ...defaultSigningNames, domainName: "ExchangeSignTransaction" },

@@ -14,8 +14,8 @@ interface Priced {
 type FeeTerms = Pick<RequestTerms, "appFees" | "sponsorship" | "gasTopup">;
 
 /**
- * The prices of a route under its terms, with app fees deducted and the sponsor's part added: the agreed
- * amount, or what the fixed rate requires now.
+ * The prices of a route under its terms, with app fees deducted and the sponsor's part added. The sponsor
+ * pays the agreed amount or, with a fixed rate, what that rate requires now.
  */
 export function applyFeeTerms<P extends Priced>(pricing: P, { appFees, sponsorship, gasTopup }: FeeTerms): P {
   if (appFees === undefined && sponsorship === undefined && gasTopup === undefined) return pricing;
@@ -54,8 +54,8 @@ export function sponsoredUsd(
 }
 
 /**
- * The part of the agreed amount that the sponsor is not charged: the agreed amount included a share of the
- * origin transaction's gas, which the service did not spend. USD with 18 decimals.
+ * What the sponsor is not charged because the service did not spend the origin transaction's gas. At most the
+ * gas share of the agreed amount or, with a fixed rate, the whole sponsored amount. USD with 18 decimals.
  */
 export function unspentSponsorUsd({ sponsorship }: FeeTerms, sponsored: bigint, unspentUsd: bigint): bigint {
   if (sponsorship === undefined) return 0n;

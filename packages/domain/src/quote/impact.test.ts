@@ -30,7 +30,7 @@ test("impacts are negative six-decimal USD and divide the loss into its causes",
   });
 });
 
-test("the displayed parts of the impact add up to the total, and the total to the values of output and input", () => {
+test("the displayed parts of the impact add up to the total, which equals output value minus input value", () => {
   const amount = fc.bigInt({ min: 0n, max: 10n ** 15n });
   fc.assert(
     fc.property(amount, amount, amount, amount, amount, (input, execution, service, app, expected) => {

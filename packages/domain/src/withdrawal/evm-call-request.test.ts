@@ -24,7 +24,7 @@ const request: EvmCallRequest = {
 };
 const payload = vector.output.encoded as Hex;
 
-test("the native withdrawal of the contract's vectors has its payload and its id", () => {
+test("encodes the test vector's native withdrawal to the vector's payload and id", () => {
   expect(encodeEvmCallRequest(request)).toBe(payload);
   expect(decodeEvmCallRequest(payload)).toEqual(request);
   expect(evmCallRequestId(request)).toBe(vector.output.withdrawalId);

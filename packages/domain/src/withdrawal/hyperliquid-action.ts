@@ -46,7 +46,7 @@ export const hyperliquidSigningNames: HyperliquidSigningNames = {
   chainField: "hyperliquidChain",
 };
 
-/** The names of this service's public contract. */
+/** The names in this service's public API. */
 export const defaultSigningNames: HyperliquidSigningNames = {
   typePrefix: "ExchangeTransaction",
   chainField: "exchangeChain",
@@ -90,7 +90,7 @@ const sendAsset = [
   },
 ] as const;
 
-/** The payload of an action. @throws the library's error if its number is not a uint64 */
+/** The payload of an action. @throws viem's error if `time` or `nonce` is not a uint64 */
 export function encodeHyperliquidAction(action: HyperliquidAction): Hex {
   const wrap = (txType: number, parameters: Hex) => encodeAbiParameters(envelope, [{ txType, parameters }]);
   return action.type === "UsdSend"
@@ -99,8 +99,8 @@ export function encodeHyperliquidAction(action: HyperliquidAction): Hex {
 }
 
 /**
- * The action of a payload; undefined unless it is exactly what `encodeHyperliquidAction` writes (in any case
- * of hex).
+ * The action of a payload; undefined unless it is exactly what `encodeHyperliquidAction` writes (upper- or
+ * lowercase hex).
  */
 export function decodeHyperliquidAction(payload: Hex): HyperliquidAction | undefined {
   const [outer] = decodeCanonicalAbi(envelope, payload) ?? [];
@@ -119,8 +119,9 @@ const usdSendWriter = structWriter(5);
 const sendAssetWriter = structWriter(9);
 
 /**
- * Id of a withdrawal on Hyperliquid: the struct hash that Hyperliquid itself verifies.
- * @throws RangeError if its number is not a uint64
+ * Id of a withdrawal on Hyperliquid: the EIP-712 struct hash of its action. If `names` are
+ * `hyperliquidSigningNames`, it is the hash that Hyperliquid itself verifies.
+ * @throws RangeError if `time` or `nonce` is not a uint64
  */
 export function hyperliquidActionId(action: HyperliquidAction, names: HyperliquidSigningNames): Hex32 {
   const type = (name: string, fields: string) =>

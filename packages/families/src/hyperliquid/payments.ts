@@ -9,7 +9,10 @@ export interface PaymentRules extends TransferRules {
   readonly depositories: readonly Address[];
 }
 
-/** A transfer that may be a payment, once its purpose is known. */
+/**
+ * What a transfer paid, or why it is not a payment. `amounts` has one entry per receipt of the question, in
+ * base units. The caller must still check that the nonce of `payer` is mapped to the order.
+ */
 export type PaymentJudgment =
   | { readonly amounts: readonly bigint[]; readonly payer: Address; readonly nonce: bigint }
   | { readonly refusal: string };

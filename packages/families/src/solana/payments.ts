@@ -24,9 +24,9 @@ const NATIVE = solanaCodec.nativeCurrency;
  * What each recipient was paid. The transaction must be in time, name only this order in its memos, and do
  * nothing but pay.
  *
- * A payment counts if one of the transaction's own transfers names it and balances show it. The recipient's
- * own funds do not count: what programs pay out (a trade, a claim, a distribution), and all payments in a
- * transaction that the recipient signed.
+ * A payment counts if a transfer instruction of the transaction itself states it and balances show it. Funds
+ * that were already the recipient's do not count: payouts by programs (a trade, a claim, a distribution), and
+ * any payment in a transaction that the recipient signed.
  *
  * Balances before and after are compared, so that circular transfers do not count: lamports of the
  * recipient's account, or the total of a token over all of the recipient's token accounts. A token account
@@ -128,13 +128,13 @@ const CLOSE_ACCOUNT = 9;
  * omitted it, and the earlier balance would look like a payment.
  */
 function requireBalances({ instructions }: TransactionFacts, { account, before, after }: TokenHolding): void {
-  const does = (which: (name: number | undefined) => boolean): boolean =>
+  const does = (matches: (opcode: number | undefined) => boolean): boolean =>
     instructions.some(
       ({ program, accounts, data }) =>
-        TOKEN_PROGRAMS.has(program) && accounts[0] === account && which(data[0]),
+        TOKEN_PROGRAMS.has(program) && accounts[0] === account && matches(data[0]),
     );
-  if (before === undefined && !does((name) => MAKE_ACCOUNT.has(name)))
+  if (before === undefined && !does((opcode) => MAKE_ACCOUNT.has(opcode)))
     throw garbage("getTransaction", "token account balance before the transaction is missing");
-  if (after === undefined && !does((name) => name === CLOSE_ACCOUNT))
+  if (after === undefined && !does((opcode) => opcode === CLOSE_ACCOUNT))
     throw garbage("getTransaction", "token account balance after the transaction is missing");
 }

@@ -7,13 +7,13 @@ import type { TronFacts } from "./facts.ts";
 import type { SolidTransaction } from "./finality/agreement.ts";
 import { depositsIn } from "./deposits.ts";
 import { paymentsIn, type PaymentRules } from "./payments.ts";
-import { machineAddress, tronAddress } from "./address-codec/tron-address.ts";
+import { tvmAddress, tronAddress } from "./address-codec/tron-address.ts";
 
 export const tron: Family<"tron", TronFacts, PaymentRules, SolidTransaction> = {
   id: "tron",
   retryAfterSeconds: blockRetrySeconds,
   rules: (chain, { fillContracts }) => ({
-    depositories: depositoriesOf(chain).map(machineAddress),
+    depositories: depositoriesOf(chain).map(tvmAddress),
     fillContracts,
   }),
   deposits: ({ depositories }, transaction) => {

@@ -13,5 +13,5 @@ export { tron } from "./family.ts";
 export { finalityOf } from "./finality.ts";
 export { paymentsIn } from "./payments.ts";
 export { readRawTransaction } from "./answers/raw-transaction.ts";
-export { hashOfId, machineAddress, tronAddress } from "./address-codec/tron-address.ts";
+export { hashOfId, tvmAddress, tronAddress } from "./address-codec/tron-address.ts";
 export { readWithdrawal } from "./withdrawals.ts";

@@ -7,7 +7,7 @@ import type { SolidTransaction } from "./finality/agreement.ts";
 import { depositsIn } from "./deposits.ts";
 import { finalityOf } from "./finality.ts";
 import { paymentsIn } from "./payments.ts";
-import { hashOfId, machineAddress, tronAddress } from "./address-codec/tron-address.ts";
+import { hashOfId, tvmAddress, tronAddress } from "./address-codec/tron-address.ts";
 import recorded from "./fixtures/token-deposit.json" with { type: "json" };
 
 const NATIVE = "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb";
@@ -70,11 +70,11 @@ const judge = (transaction: SolidTransaction, paymentQuestion = question(NATIVE)
 };
 
 test("an address has one base58 form and 20 bytes", () => {
-  expect(machineAddress(NATIVE)).toBe(`0x${"00".repeat(20)}`);
-  expect(machineAddress(tronAddress(alice))).toBe(alice);
+  expect(tvmAddress(NATIVE)).toBe(`0x${"00".repeat(20)}`);
+  expect(tvmAddress(tronAddress(alice))).toBe(alice);
   expect(tronAddress(`0x${"00".repeat(20)}`)).toBe(NATIVE);
   for (const other of [alice, `41${alice.slice(2)}`, tronAddress(alice).toLowerCase()])
-    expect(() => machineAddress(other)).toThrow();
+    expect(() => tvmAddress(other)).toThrow();
 });
 
 test("a transaction id is 64 lowercase hex digits without a prefix", () => {

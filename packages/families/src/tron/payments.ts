@@ -2,7 +2,7 @@ import type { Address, Hex } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
 import { judgePayments, type PaymentJudgment } from "../evm/payments.ts";
 import type { SolidTransaction } from "./finality/agreement.ts";
-import { machineAddress } from "./address-codec/tron-address.ts";
+import { tvmAddress } from "./address-codec/tron-address.ts";
 
 /** Configuration of the chain of the payment; addresses have 20 bytes. */
 export interface PaymentRules {
@@ -26,8 +26,8 @@ export function paymentsIn(
   question: PaymentQuestion,
 ): PaymentJudgment {
   const receipts = question.receipts.map(({ recipient, currency }) => ({
-    recipient: machineAddress(recipient),
-    currency: machineAddress(currency),
+    recipient: tvmAddress(recipient),
+    currency: tvmAddress(currency),
   }));
   return judgePayments(
     { ...rules, isZksyncStack: false },

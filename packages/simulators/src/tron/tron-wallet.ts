@@ -18,7 +18,7 @@ export interface TronWallet {
   /** Base58. */
   readonly address: string;
   /** 20 bytes, the format of contracts. */
-  readonly machineAddress: Hex;
+  readonly tvmAddress: Hex;
   /** Pays sun to an account; returns the transaction id. @param to base58 */
   transfer(to: string, sun: bigint, send?: TronSend): Promise<string>;
   /**
@@ -96,7 +96,7 @@ export function createTronWallet(url: string, privateKey: Hex): TronWallet {
   };
   return {
     address: base58,
-    machineAddress: `0x${hex.slice(2).toLowerCase()}`,
+    tvmAddress: `0x${hex.slice(2).toLowerCase()}`,
     transfer: async (to, sun, { memo } = {}) =>
       await broadcast(await sign(await tronWeb.transactionBuilder.sendTrx(to, Number(sun), base58), memo)),
     call: async (contract, data, send) => await broadcast(await signCall(contract, data, send)),

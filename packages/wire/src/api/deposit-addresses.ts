@@ -38,7 +38,7 @@ export const reindexAddressAnswer = z
     triggeredCurrencies: z
       .array(z.object({ currency: accountText, symbol: z.string(), balance: digits }))
       .describe(
-        "Balances found, in base units. They are being processed, or stay at the address for a reason.",
+        "Balances found, in base units. They are being processed, or are held (see `heldReason` in `GET /deposit-addresses/v1`).",
       ),
     checkedCurrencies: z.int().describe("Number of currencies whose balance was checked."),
     failedCurrencies: z.int().describe("Number of currencies whose balance could not be read."),
@@ -66,7 +66,7 @@ export const depositAddressAnswer = z
     orderId: answerHash32
       .nullable()
       .describe(
-        "Like `depositor` and `recoveryAddress`, null until funds were moved from the address, except for the API key that requested the quote. The quote response contains all three.",
+        "Like `depositor` and `recoveryAddress`, null until funds were moved from the address. The API key that requested the quote always sees all three. The quote response also contains them.",
       ),
     depositor: accountText.nullable(),
     recoveryAddress: evmAddress.nullable(),

@@ -19,7 +19,7 @@ export const statusAnswer = z
     status: z
       .enum(publicStatuses)
       .describe(
-        "`success`, `refund` and `failure` are terminal. A `failure` for a missing deposit can still become a `refund` if the deposit arrives much later.",
+        "`success`, `refund` and `failure` are terminal, with one exception: a `failure` for a missing deposit can still become a `refund` if the deposit arrives much later.",
       ),
     details: z.string().optional().describe("Starts with `Transaction failed` if the request failed."),
     inTxHashes: z.array(z.string()).describe("Deposit transactions on the origin chain."),
@@ -45,7 +45,7 @@ export const statusAnswer = z
       .string()
       .optional()
       .describe(
-        "Why the next payment waits: the operator has paused the route, or the operator's policy does not allow the payment now. Absent otherwise. A fill that waits is refunded after its deadline.",
+        "Why the next payment waits: the operator has paused the route, or the operator's policy does not allow the payment now. Absent otherwise. If a fill still waits at its deadline, the deposit is refunded.",
       ),
     supersededByRequestId: answerHash32
       .optional()

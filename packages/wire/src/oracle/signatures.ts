@@ -16,7 +16,7 @@ export const executionSignature = z
   })
   .meta({ id: "ExecutionSignature" });
 
-/** A change of the hub, which the hub executes once enough oracles have signed it. */
+/** A change to the hub's state, which the hub executes once enough oracles have signed it. */
 export const execution = z
   .object({
     idempotencyKey: answerHash32.describe("The hub runs one execution per key."),
@@ -60,7 +60,7 @@ export const quorum = z
     local: z
       .enum(["ok", "failed", "mismatch", "pending"])
       .describe(
-        "This oracle's own attestation: `ok`: it has the result of this response. `failed`: it failed. `mismatch`: it has a different result. `pending`: it is not finished.",
+        "This oracle's own attestation: `ok`: its result matches this response. `failed`: it failed. `mismatch`: it has a different result. `pending`: it is not finished.",
       ),
   })
   .meta({ id: "Quorum" });

@@ -34,7 +34,7 @@ export const withdrawalInitiationRequest = z
     {
       ...hubWithdrawal,
       signature: hexData.describe(
-        "EIP-191 signature by the withdrawer, an EVM account, of the 32 bytes sha256(JSON). The JSON has no spaces and only text fields, in this order. A field has the value of this request's field of the same name, or of the one that follows it in parentheses, or what the parentheses say instead: `amount` (`expectedAmount`), `chainId`, `currency`, `depository` (not in the request: address of the depository that pays), `nonce` (`withdrawalNonce`), `operation` (always the text `withdrawal`), `oracleContract` (not in the request: the Oracle contract of the hub), `owner` (`withdrawer`), `ownerChainId` (`withdrawerChainId`), `recipient`, `settlementChainId`, `settlementNetwork` (not in the request: chain id of the hub in decimal digits).",
+        "EIP-191 signature by the withdrawer, an EVM account, of the 32 bytes sha256(JSON). The JSON has no spaces and only text fields, in this order. Each entry is the JSON field, then in parentheses its source: another request field or the value described. Without parentheses, the source is the request field of the same name. Entries: `amount` (`expectedAmount`), `chainId`, `currency`, `depository` (not in the request: address of the depository that pays), `nonce` (`withdrawalNonce`), `operation` (always the text `withdrawal`), `oracleContract` (not in the request: the Oracle contract of the hub), `owner` (`withdrawer`), `ownerChainId` (`withdrawerChainId`), `recipient`, `settlementChainId`, `settlementNetwork` (not in the request: chain id of the hub in decimal digits).",
       ),
       ...peerOptions,
     },

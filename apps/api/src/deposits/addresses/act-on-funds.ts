@@ -18,11 +18,11 @@ import {
   type RequestTerms,
 } from "@causeway/domain";
 import { formatAddress } from "@causeway/families";
-import type { RequestEnd } from "../../chains/chains.port.ts";
+import type { AnyConnectedChain } from "../../chains/chains.port.ts";
 import type { DepositAddress, ObservedFunds } from "./deposit-addresses.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import { fillContractOf, orderSignerOf } from "../../chains/index.ts";
-import { endOf } from "../../http/request-end.ts";
+import { connectedChainOf } from "../../http/connected-chain.ts";
 import { sweepJob } from "../../requests/index.ts";
 import type { AddressServices } from "./address-services.ts";
 import { addressesOn } from "./addresses-on.ts";
@@ -75,7 +75,7 @@ const temporaryErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  */
 export async function actOnFunds(
   services: AddressServices,
-  connected: RequestEnd,
+  connected: AnyConnectedChain,
   depositAddress: DepositAddress,
   { funds, confirmedAmount, queryUntilMs }: DecidableFunds,
 ): Promise<void> {
@@ -195,7 +195,7 @@ async function sweep(
 
 async function plan(
   services: AddressServices,
-  connected: RequestEnd,
+  connected: AnyConnectedChain,
   depositAddress: DepositAddress,
   { terms, standing }: AwaitingRequest,
   { funds, confirmedAmount, queryUntilMs }: DecidableFunds,
@@ -262,8 +262,8 @@ async function plan(
 }
 
 /** A transaction on Bitcoin makes one deposit: the excess stays and is decided as the next observation. */
-function withinOneDeposit(end: RequestEnd, decision: FundsDecision): FundsDecision {
-  const { makesSeveralDeposits } = addressesOn(end);
+function withinOneDeposit(connected: AnyConnectedChain, decision: FundsDecision): FundsDecision {
+  const { makesSeveralDeposits } = addressesOn(connected);
   return decision.kind === "own" && !makesSeveralDeposits ? { ...decision, excess: 0n } : decision;
 }
 
@@ -285,19 +285,19 @@ interface DecisionContext {
  */
 function fillContractsOf(
   { chains }: Pick<AddressServices, "chains">,
-  connected: RequestEnd,
+  connected: AnyConnectedChain,
   { destination, order }: RequestTerms,
 ): FillContracts {
-  const end = endOf(chains, destination.chainId);
+  const destinationChain = connectedChainOf(chains, destination.chainId);
   return {
     origin: fillContractOf(connected),
-    destination: end === undefined ? order.output.extraData : fillContractOf(end),
+    destination: destinationChain === undefined ? order.output.extraData : fillContractOf(destinationChain),
   };
 }
 
 async function planDecision(
   services: AddressServices,
-  connected: RequestEnd,
+  connected: AnyConnectedChain,
   context: DecisionContext,
 ): Promise<Plan> {
   const { depositAddress, terms, funds, decision } = context;
@@ -362,12 +362,12 @@ async function planDecision(
 /** Quotes the funds that arrived. Undefined: not possible, for a permanent reason. */
 async function requote(
   services: AddressServices,
-  chain: RequestEnd["chain"],
+  chain: AnyConnectedChain["chain"],
   { depositAddress, funds, sender, isLate, queryUntilMs }: DecisionContext,
   otherwise: FundsDecision,
 ): Promise<RequestTerms | "later" | undefined> {
   const question = requoteInput(await services.depositAddresses.question(depositAddress.address));
-  if (endOf(services.chains, question.destinationChainId)?.isRateLimited === true) {
+  if (connectedChainOf(services.chains, question.destinationChainId)?.isRateLimited === true) {
     // The quote asks the chain about the recipient, and anyone can send dust to many addresses.
     if (otherwise.kind === "hold" && otherwise.reason === "AMOUNT_TOO_LOW") return undefined;
     if (performance.now() > queryUntilMs) return "later";

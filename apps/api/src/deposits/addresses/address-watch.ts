@@ -1,5 +1,5 @@
 import type { Address } from "@causeway/domain";
-import type { RequestEnd } from "../../chains/chains.port.ts";
+import type { AnyConnectedChain } from "../../chains/chains.port.ts";
 import type { DepositAddress, DepositAddressReads } from "./deposit-addresses.port.ts";
 import { addressesOn } from "./addresses-on.ts";
 import type { AddressServices } from "./address-services.ts";
@@ -78,7 +78,7 @@ function endOf(turn: readonly DepositAddress[], limit: number): Address {
 }
 
 /** One per chain, in the process that watches the chain. Its memory only holds where to continue. */
-export function createAddressWatch(services: AddressServices, connected: RequestEnd): AddressWatch {
+export function createAddressWatch(services: AddressServices, connected: AnyConnectedChain): AddressWatch {
   const { chain } = connected;
   const currencies = [chain.native.address, ...chain.tokens.map(({ address }) => address)];
   const { isEnabled, onlyChainId } = addressesOn(connected);

@@ -83,7 +83,7 @@ test.each<[string, Partial<QuoteInput>, string, string]>([
     "user",
   ],
   [
-    "refunds to the sender of a strict address without a wallet",
+    "a strict address for a placeholder user that refunds to the sender",
     { user: placeholder, recipient: wallet, strict: true, refundTo: NATIVE_CURRENCY },
     "INVALID_ADDRESS",
     "user",
@@ -104,12 +104,17 @@ test.each<[string, Partial<QuoteInput>, string, string]>([
   ],
   ["recovery by an invalid address", { recoveryAddress: "0x12" }, "INVALID_ADDRESS", "recoveryAddress"],
   [
-    "recovery without an address",
+    "recoveryAddress without useDepositAddress",
     { useDepositAddress: false, recoveryAddress: wallet },
     "INVALID_REQUEST",
     "recoveryAddress",
   ],
-  ["strictness without an address", { useDepositAddress: false, strict: true }, "INVALID_REQUEST", "strict"],
+  [
+    "strict without useDepositAddress",
+    { useDepositAddress: false, strict: true },
+    "INVALID_REQUEST",
+    "strict",
+  ],
   [
     "a currency that is swapped first",
     { originCurrency: wethOn(ORIGIN) },
@@ -149,7 +154,7 @@ test("refuses deposit addresses without a factory on the chain or without an ope
   ).rejects.toMatchObject(refused);
 });
 
-test("refuses a same-chain transfer to the user's own wallet", async () => {
+test("refuses a deposit address for a same-chain transfer that the user can pay directly", async () => {
   const sameChainTransfer = {
     destinationChainId: ORIGIN,
     destinationCurrency: usdcOn(ORIGIN),
@@ -187,7 +192,7 @@ test("derives the address from the order and stores it with the quote and its re
     expect(issued[0]?.question).not.toHaveProperty(field);
 });
 
-test("stores refunds to no one, to the sender or to an address; without a named recipient the order names the user", async () => {
+test("stores whether refundTo is missing, the sender or an address; the order refunds to the user unless it is an address", async () => {
   const storedRefundTo = async (changes: Partial<QuoteInput>): Promise<unknown[]> => {
     const { services, issued } = addressWorld();
     const { protocol } = await createQuote(services, addressInput(changes));

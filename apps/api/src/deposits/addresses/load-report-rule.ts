@@ -1,6 +1,6 @@
 import { ServiceError, concernsRequest } from "@causeway/domain";
 import type { FoundFunds } from "@causeway/domain";
-import type { RequestEnd } from "../../chains/chains.port.ts";
+import type { AnyConnectedChain } from "../../chains/chains.port.ts";
 import type { DepositAddress } from "./deposit-addresses.port.ts";
 import type { AddressServices } from "./address-services.ts";
 import { returnFacts } from "./return-facts.ts";
@@ -8,7 +8,7 @@ import { returnFacts } from "./return-facts.ts";
 /** Loads the rule that decides whether the status of a request reports funds at its deposit address. */
 export async function loadReportRule(
   services: AddressServices,
-  connected: RequestEnd,
+  connected: AnyConnectedChain,
   depositAddress: DepositAddress | undefined,
 ): Promise<(funds: FoundFunds) => Promise<boolean>> {
   const first = depositAddress && (await services.reads.request(depositAddress.requestId));
@@ -21,7 +21,11 @@ export async function loadReportRule(
 }
 
 /** Without a price nothing counts as dust: a request's funds must not be overlooked. */
-async function isDust(services: AddressServices, connected: RequestEnd, funds: FoundFunds): Promise<boolean> {
+async function isDust(
+  services: AddressServices,
+  connected: AnyConnectedChain,
+  funds: FoundFunds,
+): Promise<boolean> {
   try {
     const { isPriced, isWorthMoving } = await returnFacts(services, connected, funds);
     return isPriced && !isWorthMoving(funds.amount);

@@ -4,7 +4,7 @@ import type { DepositAddressAnswer } from "@causeway/wire";
 import type { DepositAddress, DepositAddressReads } from "./deposit-addresses.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { invalidAddress } from "../../http/refusals.ts";
-import { everyEnd } from "../../http/request-end.ts";
+import { everyConnectedChain } from "../../http/connected-chain.ts";
 import { addressesOn } from "./addresses-on.ts";
 
 /** Maximum deposits shown per address. */
@@ -59,8 +59,8 @@ export async function lookUpAddress(
     destinationChainId: destination.chainId,
     destinationCurrency: onDestination(destination.currency),
     recipient: onDestination(recipient),
-    chainIds: everyEnd(services.chains).flatMap((end) =>
-      addressesOn(end).has(depositAddress) ? [end.chain.id] : [],
+    chainIds: everyConnectedChain(services.chains).flatMap((connected) =>
+      addressesOn(connected).has(depositAddress) ? [connected.chain.id] : [],
     ),
     createdAt: iso(depositAddress.createdAtMs),
     activeAt: iso(depositAddress.activeAtMs),
@@ -103,8 +103,8 @@ export async function lookUpAddress(
 
 /** @throws ServiceError INVALID_ADDRESS */
 function readAddress({ chains }: Needs, text: string): Address {
-  for (const end of everyEnd(chains)) {
-    const { isEnabled, parse } = addressesOn(end);
+  for (const connected of everyConnectedChain(chains)) {
+    const { isEnabled, parse } = addressesOn(connected);
     const address = isEnabled ? parse(text) : undefined;
     if (address !== undefined) return address;
   }

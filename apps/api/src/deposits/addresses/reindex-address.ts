@@ -1,8 +1,8 @@
 import { ServiceError, type Address, type Currency } from "@causeway/domain";
 import { formatAddress, parseCurrency } from "@causeway/families";
 import type { ReindexAddressAnswer } from "@causeway/wire";
-import type { RequestEnd } from "../../chains/chains.port.ts";
-import { endOf } from "../../http/request-end.ts";
+import type { AnyConnectedChain } from "../../chains/chains.port.ts";
+import { connectedChainOf } from "../../http/connected-chain.ts";
 import type { TokenBook } from "../../markets/tokens/token-book.port.ts";
 import { addressesOn } from "./addresses-on.ts";
 import type { AddressServices } from "./address-services.ts";
@@ -80,15 +80,15 @@ export async function reindexAddress(
   };
 }
 
-function chainOf({ chains }: AddressServices, id: number, field: string): RequestEnd {
-  const connected = endOf(chains, id);
+function chainOf({ chains }: AddressServices, id: number, field: string): AnyConnectedChain {
+  const connected = connectedChainOf(chains, id);
   if (connected === undefined) throw unsupportedChain(id, field);
   return connected;
 }
 
 async function currenciesOf(
   { chains, tokens }: AddressServices & { readonly tokens: TokenBook },
-  { chain }: RequestEnd,
+  { chain }: AnyConnectedChain,
   text: string | undefined,
 ): Promise<readonly Pick<Currency, "address" | "symbol">[]> {
   if (text === undefined) return [chain.native, ...chain.tokens];

@@ -1,6 +1,6 @@
 import { amountToUsdDown, refundAmount, ServiceError } from "@causeway/domain";
 import type { PricedUnit, ReturnFacts } from "@causeway/domain";
-import type { RequestEnd } from "../../chains/chains.port.ts";
+import type { AnyConnectedChain } from "../../chains/chains.port.ts";
 import type { CurrencyAt } from "./deposit-addresses.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { addressesOn } from "./addresses-on.ts";
@@ -37,16 +37,16 @@ export async function valueOf(
  */
 export async function returnFacts(
   services: Needs,
-  end: RequestEnd,
+  connected: AnyConnectedChain,
   place: Pick<CurrencyAt, "chainId" | "currency">,
 ): Promise<ReturnFacts & { readonly isPriced: boolean }> {
   const currency = services.chains.currency(place.chainId, place.currency);
   const unit = await priceOf(services, place);
   if (currency === undefined || unit === undefined)
     return { canReturn: false, isPriced: false, isWorthMoving: () => false };
-  const { chain } = end;
+  const { chain } = connected;
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
-  const wei = addressesOn(end).returnCost(services.quotePolicy, currency);
+  const wei = addressesOn(connected).returnCost(services.quotePolicy, currency);
   return {
     canReturn: currency.supportsBridging,
     isPriced: true,

@@ -4,7 +4,7 @@ import type { NewDepositAddress } from "./deposit-addresses.port.ts";
 import type { QuotedRequests } from "./quoted-requests.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { OwnKeys } from "../../chains/index.ts";
-import { endOf, perKind } from "../../http/request-end.ts";
+import { connectedChainOf, perKind } from "../../http/connected-chain.ts";
 import { factoryProblem } from "./check-factory.ts";
 
 type Needs = OwnKeys & Pick<Services, "uow" | "chains" | "events">;
@@ -47,11 +47,11 @@ async function insertWithAddress(
  * does not answer
  */
 async function checkSource(services: Needs, chainId: number): Promise<void> {
-  const end = endOf(services.chains, chainId);
-  if (end === undefined) return;
-  const { displayName, name } = end.chain;
-  const pendingCheck = perKind(end, {
-    evm: async (connected) => (await factoryProblem(services, connected))?.message,
+  const connected = connectedChainOf(services.chains, chainId);
+  if (connected === undefined) return;
+  const { displayName, name } = connected.chain;
+  const pendingCheck = perKind(connected, {
+    evm: async (evmChain) => (await factoryProblem(services, evmChain))?.message,
     nonEvm: async ({ connection }) => await connection.depositAddresses?.problem?.(),
   });
   const problem = await pendingCheck.catch((cause: unknown) => {

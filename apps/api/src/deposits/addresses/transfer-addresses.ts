@@ -79,18 +79,18 @@ function toUnsettledSweep({ attempts, state, minedAttempt }: Slot): UnsettledSwe
 
 async function heldAt(
   services: Needs,
-  end: ConnectedNonEvmChain,
+  connected: ConnectedNonEvmChain,
   depositAddresses: NonEvmDepositAddresses,
   addresses: readonly DepositAddress[],
   currencies: readonly Address[],
 ): Promise<AddressBalances> {
-  const before = await sweepsUnderWay(services, end);
+  const before = await sweepsUnderWay(services, connected);
   const { atBlock, balances: held } = await depositAddresses.balances(
     addresses.map(({ address, key }) => ({ address, sweeps: before.get(key.id) ?? [] })),
     currencies,
   );
   // A sweep that was signed in the meantime may have taken funds that were not read.
-  const after = await sweepsUnderWay(services, end);
+  const after = await sweepsUnderWay(services, connected);
   const keys = new Map(addresses.map(({ address, key }) => [address, key.id]));
   const isSame = (id: Hex32 | undefined): boolean =>
     id === undefined || JSON.stringify(before.get(id)) === JSON.stringify(after.get(id));

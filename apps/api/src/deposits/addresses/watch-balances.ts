@@ -1,6 +1,6 @@
 import { amountToUsdDown, confirmedPart, readBalance } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
-import type { RequestEnd } from "../../chains/chains.port.ts";
+import type { AnyConnectedChain } from "../../chains/chains.port.ts";
 import { placeKey } from "./deposit-addresses.port.ts";
 import type { DepositAddress, CurrencyAt, ObservedFunds } from "./deposit-addresses.port.ts";
 import { actOnFunds } from "./act-on-funds.ts";
@@ -41,7 +41,7 @@ export interface ScanResult {
  */
 export async function scanAddresses(
   services: AddressServices,
-  connected: RequestEnd,
+  connected: AnyConnectedChain,
   { addresses, currencies, atBlock: requestedBlock, scannedAt }: AddressScan,
 ): Promise<ScanResult> {
   const { chain } = connected;
@@ -130,7 +130,7 @@ function unsweptOf({ address, currency, amount }: Balance, underWay: ReadonlyMap
  */
 async function storeFunds(
   services: AddressServices,
-  connected: RequestEnd,
+  connected: AnyConnectedChain,
   watched: ReadonlyMap<Address, DepositAddress>,
   changed: readonly Balance[],
   { atBlock, scannedAt }: Pick<AddressScan, "atBlock" | "scannedAt">,
@@ -209,12 +209,12 @@ function hasRoomFor(
 /** The amount with as many confirmations as a deposit of its value needs. */
 async function confirmedOf(
   services: AddressServices,
-  end: RequestEnd,
+  connected: AnyConnectedChain,
   funds: ObservedFunds,
   atBlock: bigint,
 ): Promise<bigint> {
   const unit = await priceOf(services, funds);
-  const { confirmations } = addressesOn(end);
+  const { confirmations } = addressesOn(connected);
   return confirmedPart(funds.layers, atBlock, (amount) =>
     confirmations(unit === undefined ? BEYOND_ALL_TIERS : amountToUsdDown(amount, unit)),
   );

@@ -13,8 +13,8 @@ const MAX_DEPOSITS = 20;
 
 /**
  * Records the final deposits of a reported transaction on a non-EVM chain, ahead of the watcher.
- * @throws ServiceError TRANSACTION_NOT_FOUND while no node knows it, SERVICE_UNAVAILABLE beyond the share of
- * the rate limit; RpcFault
+ * @throws ServiceError TRANSACTION_NOT_FOUND while no node knows it, SERVICE_UNAVAILABLE while clients' share
+ * of the node's rate limit is used up; RpcFault
  */
 export async function indexNonEvm(
   services: Needs,

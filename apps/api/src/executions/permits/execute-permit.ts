@@ -6,7 +6,7 @@ import type { AnswerToStore } from "../../balances/index.ts";
 import { PERMIT_KEY_ID } from "../../chains/permits.port.ts";
 import type { PermitPolicy, PermitSignatures } from "../../chains/permits.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import { expectDeposit } from "../expect-deposit.ts";
+import { judgeSimulatedDeposit } from "../judge-simulated-deposit.ts";
 import { findQuoted } from "../find-quoted.ts";
 import {
   dataFeeCap,
@@ -255,9 +255,9 @@ function requireQuotedDeposit(
   terms: TermsWithPermit,
   { effects }: Extract<TraceOutcome, { kind: "ok" }>,
 ): void {
-  const expected = effects.kind === "seen" ? expectDeposit(effects.logs, chain, terms) : undefined;
-  if (expected?.kind === "made") return;
-  const why = expected?.kind === "mismatch" ? `: ${expected.message}` : "";
+  const verdict = effects.kind === "seen" ? judgeSimulatedDeposit(effects.logs, chain, terms) : undefined;
+  if (verdict?.kind === "made") return;
+  const why = verdict?.kind === "mismatch" ? `: ${verdict.message}` : "";
   throw permitFailed(terms.requestId, `The signature does not make the deposit of the quote${why}`);
 }
 

@@ -1,6 +1,6 @@
 import type { ChainProfile, Currency, PairClass, PricedUnit, PricingFacts } from "@causeway/domain";
 import { NATIVE_CURRENCY, pairClassOf, pairSpread, raisedByBps, ServiceError } from "@causeway/domain";
-import type { ConnectedChain, RequestEnd } from "../../chains/chains.port.ts";
+import type { ConnectedChain, AnyConnectedChain } from "../../chains/chains.port.ts";
 import type { PriceBook } from "./price-source.port.ts";
 import type { PaymentGas, QuotePolicy } from "../quote-policy.port.ts";
 import { doubtError, readingOf } from "./disputed-price.ts";
@@ -29,7 +29,7 @@ export interface Route {
 /** The parts of a route that determine its prices. Either end may be a non-EVM chain. */
 export interface PricedRoute extends Pick<Route, "originCurrency" | "destinationCurrency"> {
   readonly origin: { readonly chain: Pick<ChainProfile, "native" | "fees"> };
-  readonly destination: RequestEnd;
+  readonly destination: AnyConnectedChain;
 }
 
 /** How swaps, calls and the recipient change a route's prices. */
@@ -162,7 +162,7 @@ export function spreadOf(services: PriceServices, ...currencies: readonly Curren
  * @param recipientCost the cost of paying this recipient; undefined: the usual cost
  */
 export function costWithMargin(
-  { chain, pulse }: RequestEnd,
+  { chain, pulse }: AnyConnectedChain,
   { address }: Currency,
   gas: bigint,
   recipientCost?: bigint,

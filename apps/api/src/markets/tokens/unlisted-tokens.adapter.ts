@@ -1,8 +1,8 @@
 import { MAX_DECIMALS, readTokenMetadata, type TokenMetadata } from "@causeway/chains";
 import { hasSwaps, ServiceError, type Address, type Currency } from "@causeway/domain";
 import { formatAddress } from "@causeway/families";
-import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
-import { endOf, perKind } from "../../http/request-end.ts";
+import type { ChainDirectory, AnyConnectedChain } from "../../chains/chains.port.ts";
+import { connectedChainOf, perKind } from "../../http/connected-chain.ts";
 import type { Clock } from "../../db/clock.port.ts";
 import type { TokenBook } from "./token-book.port.ts";
 import { lookUpTurns } from "./look-up-turns.adapter.ts";
@@ -51,7 +51,7 @@ export function createUnlistedTokens({
 
   function startLookUp(
     key: string,
-    { chain }: RequestEnd,
+    { chain }: AnyConnectedChain,
     read: ReadToken,
     address: Address,
     isSearch: boolean,
@@ -64,7 +64,7 @@ export function createUnlistedTokens({
 
   async function lookUp(
     key: string,
-    chain: RequestEnd["chain"],
+    chain: AnyConnectedChain["chain"],
     address: Address,
     answer: ReturnType<ReadToken>,
   ): Promise<Currency | undefined> {
@@ -100,9 +100,9 @@ export function createUnlistedTokens({
 
   return {
     token(chainId, address, isSearch = false) {
-      const end = endOf(chains, chainId);
-      const read = end && readerOf(end);
-      if (end === undefined || read === undefined) return undefined;
+      const connected = connectedChainOf(chains, chainId);
+      const read = connected && readerOf(connected);
+      if (connected === undefined || read === undefined) return undefined;
       const key = `${chainId}:${address}`;
       const entry = entries.get(key);
       if (entry?.kind === "known") {
@@ -114,7 +114,7 @@ export function createUnlistedTokens({
         return entry.answer;
       }
       if (entry !== undefined && monotonic.nowMs() - entry.readAtMs < ABSENCE_CACHED_MS) return undefined;
-      const asking = startLookUp(key, end, read, address, isSearch);
+      const asking = startLookUp(key, connected, read, address, isSearch);
       cache(key, asking);
       return asking.answer;
     },
@@ -125,8 +125,8 @@ export function createUnlistedTokens({
 type ReadToken = (token: Address) => Promise<TokenMetadata | undefined>;
 
 /** How to read tokens of a chain. Undefined: only configured tokens can be used on the chain. */
-function readerOf(end: RequestEnd): ReadToken | undefined {
-  return perKind<ReadToken | undefined>(end, {
+function readerOf(connected: AnyConnectedChain): ReadToken | undefined {
+  return perKind<ReadToken | undefined>(connected, {
     evm:
       ({ chain, connection }) =>
       async (token) =>

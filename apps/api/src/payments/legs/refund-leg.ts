@@ -5,7 +5,7 @@ import { isPlaceholder } from "../../chains/index.ts";
 import type { DepositRecord } from "../../db/records.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import { DONE } from "../../db/wait.ts";
-import { endOf, perKind } from "../../http/request-end.ts";
+import { connectedChainOf, perKind } from "../../http/connected-chain.ts";
 import {
   isStillDue,
   planRefundOf,
@@ -74,12 +74,12 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
   },
   async plan(services, { deposit }) {
     const { chainId, requestId } = deposit;
-    const end = endOf(services.chains, chainId);
-    if (end === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
-    const { chain } = end;
-    const refunds = perKind<RefundPlanner, PayingConnection>(end, {
-      evm: (connected) => evmRefunds(services, connected),
-      nonEvm: (connected) => transferRefunds(services, connected),
+    const connected = connectedChainOf(services.chains, chainId);
+    if (connected === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
+    const { chain } = connected;
+    const refunds = perKind<RefundPlanner, PayingConnection>(connected, {
+      evm: (evmChain) => evmRefunds(services, evmChain),
+      nonEvm: (nonEvmChain) => transferRefunds(services, nonEvmChain),
     });
     const early = await refunds.whyEarly(deposit);
     if (early !== undefined) return toStopped(early);

@@ -5,7 +5,7 @@ import { DONE } from "../../db/wait.ts";
 import type { Progress } from "../../db/wait.ts";
 import type { DepositAddress, SweepRecord } from "../../deposits/addresses/deposit-addresses.port.ts";
 import { addressesOn, awaitsSweep, factoryProblem } from "../../deposits/index.ts";
-import { endOf } from "../../http/request-end.ts";
+import { connectedChainOf } from "../../http/connected-chain.ts";
 import { sweepJob } from "../../requests/index.ts";
 import { planTransferSweep } from "./plan-transfer-sweep.ts";
 import { withHeadroom } from "../executions/price-execution.ts";
@@ -67,8 +67,8 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
     const { id, chainId, address, requestId } = sweep;
     const connected = services.chains.get(chainId);
     const depositAddress = await services.depositAddresses.find(address);
-    const end = endOf(services.chains, chainId);
-    const addresses = end && addressesOn(end);
+    const sweptChain = connectedChainOf(services.chains, chainId);
+    const addresses = sweptChain && addressesOn(sweptChain);
     const mover = addresses?.mover;
     if (mover?.kind === "solver" && depositAddress !== undefined) {
       const planned = await planTransferSweep(services, mover.connected, sweep, depositAddress);
@@ -143,8 +143,9 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
   async restored({ chains, clock }, tx, { plan: { leg, call }, nonce }) {
     const sweep = await tx.depositAddresses.lockSweep(leg.id);
     const depositAddress = sweep && (await tx.depositAddresses.find(sweep.address));
-    const end = sweep && endOf(chains, sweep.chainId);
-    const decided = sweep && depositAddress && end && addressesOn(end).sweepCall(sweep, depositAddress);
+    const connected = sweep && connectedChainOf(chains, sweep.chainId);
+    const decided =
+      sweep && depositAddress && connected && addressesOn(connected).sweepCall(sweep, depositAddress);
     // After a failover, other sweeps get the ids of lost ones.
     const isSame =
       sweep?.requestId === leg.requestId &&
@@ -158,8 +159,8 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
     return "restored";
   },
   notReserved: async (services, { sweep }) => {
-    const end = endOf(services.chains, sweep.chainId);
-    const isBySolver = end !== undefined && addressesOn(end).mover.kind === "solver";
+    const connected = connectedChainOf(services.chains, sweep.chainId);
+    const isBySolver = connected !== undefined && addressesOn(connected).mover.kind === "solver";
     return wait(services, sweep, isBySolver ? "the solver lacks the fee of the sweep" : INSUFFICIENT_GAS);
   },
 

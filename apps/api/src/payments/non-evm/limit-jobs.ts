@@ -1,5 +1,5 @@
 import { RateLimitShareExceeded } from "@causeway/chains";
-import type { RequestEnd } from "../../chains/chains.port.ts";
+import type { AnyConnectedChain } from "../../chains/chains.port.ts";
 import type { Progress } from "../../db/wait.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { Progress } from "../../db/wait.ts";
 const MAX_JOBS = 2;
 const RETRY_MS = 2_000;
 
-const running = new WeakMap<RequestEnd["chain"], Map<string, number>>();
+const running = new WeakMap<AnyConnectedChain["chain"], Map<string, number>>();
 
 /**
  * Runs a job that queries a chain. On a rate-limited chain at most two of each kind run per process; others,
@@ -17,12 +17,12 @@ const running = new WeakMap<RequestEnd["chain"], Map<string, number>>();
  * @param end undefined: the chain is not enabled
  */
 export async function limitJobs(
-  end: Pick<RequestEnd, "chain" | "isRateLimited"> | undefined,
+  connected: Pick<AnyConnectedChain, "chain" | "isRateLimited"> | undefined,
   kind: string,
   job: () => Promise<Progress>,
 ): Promise<Progress> {
-  if (end?.isRateLimited !== true) return await job();
-  const { chain } = end;
+  if (connected?.isRateLimited !== true) return await job();
+  const { chain } = connected;
   const jobs = running.get(chain) ?? new Map<string, number>();
   running.set(chain, jobs);
   const countWith = (change: number): number => (jobs.get(kind) ?? 0) + change;

@@ -5,7 +5,7 @@ import type { RequestRecord } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { DONE } from "../../db/wait.ts";
 import type { Progress } from "../../db/wait.ts";
-import { endOf } from "../../http/request-end.ts";
+import { connectedChainOf } from "../../http/connected-chain.ts";
 import { fillBasisOf } from "../fill-basis.ts";
 import type { FillBasis, PlannedFill } from "../planned-fill.port.ts";
 import type { Stopped } from "../legs/leg-kind.ts";
@@ -45,8 +45,8 @@ export async function previewFill(
   // If the fill is not planned, nothing awaits the execution.
   execution.catch(() => undefined);
   const basis = knownBasis ?? (await fillBasisOf(services, request));
-  const origin = endOf(services.chains, terms.origin.chainId);
-  const destination = endOf(services.chains, terms.destination.chainId);
+  const origin = connectedChainOf(services.chains, terms.origin.chainId);
+  const destination = connectedChainOf(services.chains, terms.destination.chainId);
   // Settlement needs the signature of the solver that the order names.
   const isSigned = orderSignerOf(services, terms.order.solver) !== undefined;
   if (basis === undefined || !isSigned || origin === undefined || destination === undefined)

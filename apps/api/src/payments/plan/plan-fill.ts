@@ -3,8 +3,8 @@ import type { RequestTerms } from "@causeway/domain";
 import type { RequestRecord } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { warmPrices } from "../../balances/index.ts";
-import { endOf, perKind } from "../../http/request-end.ts";
-import type { ConnectedChain, RequestEnd, TransferChain } from "../../chains/chains.port.ts";
+import { connectedChainOf, perKind } from "../../http/connected-chain.ts";
+import type { ConnectedChain, AnyConnectedChain, TransferChain } from "../../chains/chains.port.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import { type AmountDue, amountToPay } from "../fill-amount.ts";
 import type { FillBasis } from "../planned-fill.port.ts";
@@ -18,7 +18,7 @@ export interface FillFacts {
   readonly basis: FillBasis;
   /** The request's execution, which is read while the fill is planned. Undefined: there is none. */
   readonly execution: Promise<ExecutionRecord | undefined>;
-  readonly origin: RequestEnd;
+  readonly origin: AnyConnectedChain;
   readonly destination: ConnectedChain | TransferChain;
 }
 
@@ -74,8 +74,8 @@ export async function amountForDeposit(
   { terms }: Pick<RequestRecord, "terms">,
   amount: bigint,
 ): Promise<AmountDue | undefined> {
-  const origin = endOf(services.chains, terms.origin.chainId);
-  const destination = endOf(services.chains, terms.destination.chainId);
+  const origin = connectedChainOf(services.chains, terms.origin.chainId);
+  const destination = connectedChainOf(services.chains, terms.destination.chainId);
   if (origin === undefined || destination === undefined) return undefined;
   const planner = plannerFor(services, destination, terms);
   const toContract = await planner.paysContract();
@@ -86,11 +86,11 @@ export async function amountForDeposit(
 
 function plannerFor(
   services: WorkerServices,
-  end: FillFacts["destination"],
+  connected: FillFacts["destination"],
   { destination: { currency }, recipient }: RequestTerms,
 ): FillPlanner {
-  return perKind<FillPlanner, PayingConnection>(end, {
-    evm: (connected) => callPlanner(services, connected, { currency, recipient }),
+  return perKind<FillPlanner, PayingConnection>(connected, {
+    evm: (evmChain) => callPlanner(services, evmChain, { currency, recipient }),
     nonEvm: transferPlanner,
   });
 }

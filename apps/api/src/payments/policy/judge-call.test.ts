@@ -132,7 +132,7 @@ test.for<[string, CallPlan, string]>([
     "recipient",
   ],
   [
-    "a pull of more",
+    "more than the order, pulled through the approval proxy",
     fillWithCalls({ payment: { ...payment, amount: MAX + 1n }, calls: [], ...accounts }),
     "amount",
   ],
@@ -161,7 +161,7 @@ test("allows an execution or sweep only as it is stored", () => {
     expect(ruleOf({ ...userCall, ...change }, leg)).toBe("call");
 });
 
-test("allows a call whose arguments are signed only without native tokens, and only to its functions", () => {
+test("allows a call with signed arguments only if it sends no native tokens and calls an allowed function", () => {
   const leg: LegFacts = {
     kind: "signed",
     key: "solver",

@@ -5,7 +5,7 @@ import type { DepositRecord, RequestRecord } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import { addressesOn } from "../../deposits/index.ts";
-import { endOf } from "../../http/request-end.ts";
+import { connectedChainOf } from "../../http/connected-chain.ts";
 import { refundRecipient } from "../../requests/index.ts";
 import type { CallReading } from "./read-call.ts";
 import type { LegFacts, PaymentFacts, RouteFacts } from "./judge-call.ts";
@@ -145,8 +145,8 @@ function refundFacts(
 async function sweepFacts({ chains }: FactServices, tx: Tx, id: string): Promise<LegFacts | undefined> {
   const sweep = await tx.depositAddresses.lockSweep(id);
   const depositAddress = sweep && (await tx.depositAddresses.find(sweep.address));
-  const end = sweep && endOf(chains, sweep.chainId);
-  const addresses = end && addressesOn(end);
+  const connected = sweep && connectedChainOf(chains, sweep.chainId);
+  const addresses = connected && addressesOn(connected);
   const call = sweep && depositAddress && addresses?.sweepCall(sweep, depositAddress);
   if (sweep === undefined || addresses === undefined || call === undefined) return undefined;
   const key = addresses.mover.kind === "solver" ? "solver" : "depositAddressOperator";

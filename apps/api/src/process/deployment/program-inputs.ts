@@ -1,4 +1,4 @@
-import { canHaveKey, isProgramAddress } from "@causeway/chains/solana-deployment";
+import { canHaveKey, isSolanaAddress } from "@causeway/chains/solana-deployment";
 import { UsageError } from "../commands/run-command.ts";
 import { parseWaitSeconds, type DeployAction, type DeployArguments } from "./deploy-inputs.ts";
 
@@ -91,7 +91,7 @@ function optionalAccount(argument: string | undefined, option: string): string |
 }
 
 function requireAccount(argument: string, option: string, alternative = ""): string {
-  if (!isProgramAddress(argument) || argument === "1".repeat(32))
+  if (!isSolanaAddress(argument) || argument === "1".repeat(32))
     throw new UsageError(
       `${option} must be a base58 address of 32 bytes, not zero${alternative}, got ${argument}`,
     );

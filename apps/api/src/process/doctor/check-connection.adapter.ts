@@ -2,7 +2,7 @@ import { connect, type NetConnectOpts } from "node:net";
 
 const TIMEOUT_MS = 5_000;
 
-/** The place that a connection is opened to. */
+/** The host and port, or the socket, that a connection is opened to. */
 export type ConnectTarget = NetConnectOpts & { readonly timeout?: never };
 
 /** Host and port of an HTTP URL. */

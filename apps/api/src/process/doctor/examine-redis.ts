@@ -15,32 +15,32 @@ import type { Subjects } from "./subjects.ts";
 
 /** Checks the sentinels or the nodes of the cluster, then the server that has the keys. */
 export async function examineRedis(
-  { redis: place, queuePrefix }: Pick<Subjects, "redis" | "queuePrefix">,
+  { redis: endpoint, queuePrefix }: Pick<Subjects, "redis" | "queuePrefix">,
   clocks: NamedReading[],
 ): Promise<readonly Finding[]> {
-  if (place === undefined) return [findingsOf("redis", "REDIS_URL").skipped("not configured")];
+  if (endpoint === undefined) return [findingsOf("redis", "REDIS_URL").skipped("not configured")];
   const judgeServer = async (host: string, target: Parameters<typeof readRedis>[0]) => {
     const gathered = await gatherFacts(() => readRedis(target));
     noteClock(clocks, "Redis", gathered);
-    return judgeRedis({ host, gathered: factsOnly(gathered) }, place.kind);
+    return judgeRedis({ host, gathered: factsOnly(gathered) }, endpoint.kind);
   };
-  if (place.kind === "url") return await judgeServer(hostOf(place.url.reveal()), urlTarget(place));
+  if (endpoint.kind === "url") return await judgeServer(hostOf(endpoint.url.reveal()), urlTarget(endpoint));
 
-  if (place.kind === "sentinel") {
-    const sentinels = await queryAll(place.sentinels, (node) => readSentinel(node, place));
-    const findings = judgeSentinels(place.name, sentinels);
+  if (endpoint.kind === "sentinel") {
+    const sentinels = await queryAll(endpoint.sentinels, (node) => readSentinel(node, endpoint));
+    const findings = judgeSentinels(endpoint.name, sentinels);
     const primary = firstOf(sentinels, ({ primary: node }) => node);
     if (primary === undefined)
-      return [...findings, findingsOf("redis.reachable", place.name).skipped(UNKNOWN)];
-    return [...findings, ...(await judgeServer(hostAndPort(primary), { ...place, server: primary }))];
+      return [...findings, findingsOf("redis.reachable", endpoint.name).skipped(UNKNOWN)];
+    return [...findings, ...(await judgeServer(hostAndPort(primary), { ...endpoint, server: primary }))];
   }
-  const nodes = await queryAll(place.nodes, (node) =>
-    readClusterNode(node, place, keyPrefix(place, queuePrefix)),
+  const nodes = await queryAll(endpoint.nodes, (node) =>
+    readClusterNode(node, endpoint, keyPrefix(endpoint, queuePrefix)),
   );
   const findings = judgeClusterNodes(nodes);
   const owner = firstOf(nodes, (facts) => facts.owner);
   if (owner === undefined) return [...findings, findingsOf("redis.reachable", "cluster").skipped(UNKNOWN)];
-  return [...findings, ...(await judgeServer(hostAndPort(owner), { ...place, server: owner }))];
+  return [...findings, ...(await judgeServer(hostAndPort(owner), { ...endpoint, server: owner }))];
 }
 
 const UNKNOWN = "unknown which server has the keys";

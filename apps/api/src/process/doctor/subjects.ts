@@ -83,7 +83,7 @@ export function readSubjects(checked: CheckedProcess, processEnv: Env): Subjects
     oracles,
     oracleSigners: oracleSigners?.split(";").flatMap((text) => parseAddress(text) ?? []),
     notices: read(() => noticeConfig({ notifyUrls: valid.notices.notifyUrls })) ?? { channels: [] },
-    signer: checked === "api" ? read(() => readSignerEndpoint(valid.solver))?.place : undefined,
+    signer: checked === "api" ? read(() => readSignerEndpoint(valid.solver))?.endpoint : undefined,
   };
 }
 

@@ -11,7 +11,7 @@ import {
   ServiceError,
 } from "@causeway/domain";
 import type { RouteTrade } from "@causeway/domain";
-import type { RequestEnd } from "../../chains/chains.port.ts";
+import type { AnyConnectedChain } from "../../chains/chains.port.ts";
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { Market } from "../market.ts";
 import type { Reservations } from "../../markets/quote.port.ts";
@@ -117,7 +117,7 @@ function untrustedToken({ symbol }: Currency): ServiceError {
  * Lists tokens before the native token: of two equally good ends, the first wins, and tokens need less gas.
  */
 function endsOf(
-  { chain }: RequestEnd,
+  { chain }: AnyConnectedChain,
   quoterFor: (currency: Currency) => SwapQuoter<RouteSwap> | undefined,
 ): End[] {
   const ends: End[] = [];
@@ -133,7 +133,7 @@ function endsOf(
 function findOneForOne(
   from: Currency,
   to: Currency,
-  { chain }: RequestEnd,
+  { chain }: AnyConnectedChain,
   find: FindQuoter,
 ): SwapQuoter<RouteSwap> | undefined {
   const pair = [from.address, to.address];

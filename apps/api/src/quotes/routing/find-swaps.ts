@@ -1,6 +1,6 @@
 import type { Address, Currency, SwapQuoter, SwapAmounts } from "@causeway/domain";
 import { hasSwaps, NATIVE_CURRENCY } from "@causeway/domain";
-import type { RequestEnd } from "../../chains/chains.port.ts";
+import type { AnyConnectedChain } from "../../chains/chains.port.ts";
 import type { SwapAnswer, SwapQuestion } from "../../markets/liquidity/liquidity.port.ts";
 import type { RoutedGas } from "../../markets/quote-policy.port.ts";
 import type { Market } from "../market.ts";
@@ -30,7 +30,7 @@ export type FindQuoter = (from: Currency, to: Currency) => SwapQuoter<RouteSwap>
  */
 export function quotersOn(
   market: Pick<Market, "swap">,
-  { chain }: Pick<RequestEnd, "chain">,
+  { chain }: Pick<AnyConnectedChain, "chain">,
   { included, excluded, maxHops, external }: SideChoice,
   gas: Pick<RoutedGas, "wrap" | "unwrap">,
   slippageBps?: number,

@@ -1,5 +1,5 @@
 import { ServiceError } from "@causeway/domain";
-import type { RequestEnd } from "../../chains/chains.port.ts";
+import type { AnyConnectedChain } from "../../chains/chains.port.ts";
 
 /**
  * Refuses a fill with a swap, calls or a top-up if the node cannot dry-run it: the deposit could only be
@@ -7,7 +7,7 @@ import type { RequestEnd } from "../../chains/chains.port.ts";
  * @throws ServiceError
  */
 export function refuseUntraceable(
-  { destination: { chain, pulse } }: { readonly destination: RequestEnd },
+  { destination: { chain, pulse } }: { readonly destination: AnyConnectedChain },
   code: "NO_SWAP_ROUTES_FOUND" | "SERVICE_UNAVAILABLE",
   field: string,
   what: string,

@@ -2,7 +2,7 @@ import { ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
 import type { LiquiditySource } from "../../markets/liquidity/liquidity.port.ts";
-import type { RequestEnd } from "../../chains/chains.port.ts";
+import type { AnyConnectedChain } from "../../chains/chains.port.ts";
 
 /** Which swap sources one side of a route may use. */
 export interface SideChoice {
@@ -54,8 +54,8 @@ const PLAIN_SIDE: SideChoice = {
 /** @throws ServiceError INVALID_REQUEST for a source that no chain of the route has */
 export function readSwapChoice(
   liquidity: LiquiditySource,
-  origin: RequestEnd,
-  destination: RequestEnd,
+  origin: AnyConnectedChain,
+  destination: AnyConnectedChain,
   input: QuoteInput,
 ): SwapChoice {
   const sourceNames = {
@@ -67,7 +67,7 @@ export function readSwapChoice(
   const included = namesOf(input, "includedSwapSources", allNames);
   const maxHops = hopsOf(input.maxRouteLength);
   const side = (
-    { chain }: RequestEnd,
+    { chain }: AnyConnectedChain,
     field: "includedOriginSwapSources" | "includedDestinationSwapSources",
     names: readonly string[],
   ): SideChoice => {
@@ -103,7 +103,7 @@ export function readSwapChoice(
  * exact output later.
  */
 function withoutExternalSources(
-  { chain }: RequestEnd,
+  { chain }: AnyConnectedChain,
   choice: SideChoice,
   names: readonly string[],
 ): SideChoice {
@@ -114,17 +114,20 @@ function withoutExternalSources(
 
 const NO_NAMES: readonly string[] = [];
 
-function namesOn(liquidity: LiquiditySource, { chain }: RequestEnd): readonly string[] {
+function namesOn(liquidity: LiquiditySource, { chain }: AnyConnectedChain): readonly string[] {
   return liquidity.sources(chain.id);
 }
 
-function externalNames({ liquidity }: RequestEnd["chain"], names: readonly string[]): readonly string[] {
+function externalNames(
+  { liquidity }: AnyConnectedChain["chain"],
+  names: readonly string[],
+): readonly string[] {
   const poolSources = liquidity?.sources ?? [];
   return names.filter((name) => !poolSources.some((source) => source.name === name));
 }
 
 /** Naming an external source allows it. */
-function namesExternal(chain: RequestEnd["chain"], named: ReadonlySet<string> | undefined): boolean {
+function namesExternal(chain: AnyConnectedChain["chain"], named: ReadonlySet<string> | undefined): boolean {
   return named !== undefined && externalNames(chain, [...named]).length > 0;
 }
 

@@ -28,12 +28,12 @@ import { CAPABILITIES } from "./capabilities.ts";
 import { routedFacts } from "./routed-facts.ts";
 import type { Side, StepsFacts, UserSteps } from "./side.ts";
 
-export function evmSide(end: ConnectedChain): Side {
-  const { chain, pulse } = end;
+export function evmSide(connected: ConnectedChain): Side {
+  const { chain, pulse } = connected;
   const { depositAddressFactory: factory } = chain.contracts;
   return {
     can: CAPABILITIES[chain.vmType],
-    evm: end,
+    evm: connected,
     depository: chain.contracts.depository,
     amountBits: 256n,
     minPayment: 0n,
@@ -56,7 +56,7 @@ export function evmSide(end: ConnectedChain): Side {
         chain.fees.minPriorityFeeWei,
         refundGasMarginBps,
       ),
-    steps: async (facts) => await evmSteps(end, facts),
+    steps: async (facts) => await evmSteps(connected, facts),
     confirmations: (inputUsd) => confirmationsFor(chain.confirmationTiers, inputUsd),
   };
 }
@@ -82,10 +82,10 @@ function unsafeAccountsOf({ contracts, liquidity }: Chain, solver: Address): Rea
   ];
 }
 
-async function evmSteps(end: ConnectedChain, facts: StepsFacts): Promise<UserSteps> {
-  const account = await accountOf(end, facts);
-  const { steps, gasUnits } = stepsOf(end, facts, account);
-  const { baseFeePerGas, maxPriorityFeePerGas } = end.pulse.gasPrices();
+async function evmSteps(connected: ConnectedChain, facts: StepsFacts): Promise<UserSteps> {
+  const account = await accountOf(connected, facts);
+  const { steps, gasUnits } = stepsOf(connected, facts, account);
+  const { baseFeePerGas, maxPriorityFeePerGas } = connected.pulse.gasPrices();
   return { steps, gas: gasUnits * (baseFeePerGas + maxPriorityFeePerGas), balance: account.balance };
 }
 

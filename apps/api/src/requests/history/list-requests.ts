@@ -7,7 +7,7 @@ import type {
   RequestHistory,
 } from "./request-history.port.ts";
 import type { ListQuestion, RequestPage } from "./past-requests.port.ts";
-import type { Searcher, SearchTurns } from "../../http/usage.port.ts";
+import type { Searcher, SearchLimiter } from "../../http/usage.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { unattributedDeposits } from "./unattributed-deposits.ts";
 import type { UnattributedServices } from "./unattributed-deposits.ts";
@@ -22,7 +22,7 @@ export type HistoryServices = Pick<Services, "chains"> & {
   readonly history: RequestHistory;
 };
 
-type Needs = HistoryServices & UnattributedServices & { readonly turns: SearchTurns };
+type Needs = HistoryServices & UnattributedServices & { readonly searchLimiter: SearchLimiter };
 
 /**
  * One page of past requests with their outcome. Unpaid quotes are found only by their own id or order: there
@@ -33,10 +33,10 @@ export async function listRequests(
   question: ListQuestion,
   searcher: Searcher,
 ): Promise<RequestPage> {
-  const { history, turns } = services;
+  const { history, searchLimiter } = services;
   const { wantsTotal, limit } = question;
   // Sequentially: a turn allows one connection.
-  const { pageRows, counted, unattributed } = await turns.run(searcher, async () => ({
+  const { pageRows, counted, unattributed } = await searchLimiter.run(searcher, async () => ({
     // One extra row shows whether there is another page.
     pageRows: await history.page({ ...question, limit: limit + 1 }),
     counted: wantsTotal ? await history.count(question, MAX_COUNTED + 1) : undefined,

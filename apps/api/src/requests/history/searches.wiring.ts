@@ -1,8 +1,8 @@
 import type { Lifecycle } from "@causeway/service-kit";
 import type { ApiConfig } from "../../config/config.ts";
 import { createPool, sqlOn, type Sql } from "../../db/pool.postgres.ts";
-import type { SearchTurns } from "../../http/usage.port.ts";
-import { SEARCH_PLACES, searchTurns } from "./search-turns.ts";
+import type { SearchLimiter } from "../../http/usage.port.ts";
+import { SEARCH_PLACES, createSearchLimiter } from "./search-limiter.ts";
 
 /** A search that uses an index takes a hundredth of this time. */
 export const SEARCHES = { max: SEARCH_PLACES, statementTimeoutMs: 2_000, plans: "per use" } as const;
@@ -10,7 +10,7 @@ export const SEARCHES = { max: SEARCH_PLACES, statementTimeoutMs: 2_000, plans: 
 /** A connection pool for free-form searches, so that they cannot use up the one of quotes and payments. */
 export interface Searches {
   readonly sql: Sql;
-  readonly turns: SearchTurns;
+  readonly limiter: SearchLimiter;
 }
 
 export function startSearches({
@@ -25,5 +25,5 @@ export function startSearches({
     applicationName: "causeway searches",
   });
   lifecycle.add("searches", () => pool.end());
-  return { sql: sqlOn(pool), turns: searchTurns() };
+  return { sql: sqlOn(pool), limiter: createSearchLimiter() };
 }

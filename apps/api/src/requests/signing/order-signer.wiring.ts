@@ -22,12 +22,12 @@ export async function openOrderSigner(needs: Needs): Promise<OrderSigner> {
   const { orderSigning, accounts } = needs.config;
   if (orderSigning === undefined) throw new Error("invariant violated: the API cannot sign orders");
   if (orderSigning.kind === "key") return keyOrderSigner(await openSigner(needs, orderSigning.key));
-  const { place, token } = orderSigning;
+  const { endpoint, token } = orderSigning;
   const http = signerHttp(
-    place.kind === "socket"
-      ? { origin: "http://signer", socketPath: place.path, deadlineMs: DEADLINE_MS }
+    endpoint.kind === "socket"
+      ? { origin: "http://signer", socketPath: endpoint.path, deadlineMs: DEADLINE_MS }
       : {
-          origin: `http://${place.host.includes(":") ? `[${place.host}]` : place.host}:${place.port}`,
+          origin: `http://${endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host}:${endpoint.port}`,
           deadlineMs: DEADLINE_MS,
         },
   );

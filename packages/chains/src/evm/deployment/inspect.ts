@@ -57,7 +57,7 @@ async function inspect(
 async function findingsOf(client: PublicClient, planned: PlannedContract): Promise<Findings> {
   const { address, reads, roleHolders } = planned;
   const differences = (await Promise.all(reads.map((read) => differenceIn(client, address, read)))).flat();
-  // Without the planned role, the logs would only repeat that it is missing.
+  // If the reads already found a difference, such as a missing role, the role logs would only repeat it.
   if (roleHolders === undefined || differences.length > 0) return { differences, notChecked: [] };
   const holders = await readRoleHolders(client, address, roleHolders);
   return holders === undefined

@@ -16,7 +16,7 @@ export type { DepositoryRecord } from "./program-accounts.ts";
 export { readDepository, type DepositoryFacts } from "./read-depository.ts";
 export {
   canHaveKey,
-  isProgramAddress,
+  isSolanaAddress,
   NO_OWNER,
   planProgram,
   type DepositoryPlan,

@@ -82,7 +82,7 @@ export interface ProgramPlan extends ProgramBuild, Pick<ProgramInputs, "deployer
 /**
  * The addresses of a deployment. They follow from the inputs, so that a run that was killed is continued
  * without a record of it. Only the deployer can create accounts at them, and only the deployer can compute
- * the program's address, which endpoints learn from requests about it.
+ * the program's address. RPC endpoints learn it when it is queried.
  */
 export async function planProgram(inputs: ProgramInputs): Promise<ProgramPlan> {
   const { elf, deployer, owner, location, depository } = inputs;
@@ -181,7 +181,7 @@ export function initializeInstruction(
 }
 
 /** Whether a text is the base58 of 32 bytes. */
-export function isProgramAddress(text: string): boolean {
+export function isSolanaAddress(text: string): boolean {
   return isAddress(text);
 }
 

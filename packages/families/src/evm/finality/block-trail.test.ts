@@ -4,11 +4,11 @@ import type { Hex } from "@causeway/domain";
 import type { BlockRef } from "../port.ts";
 import { extendTrail, type TrailStep } from "./block-trail.ts";
 
-function block(number: number, name: number, parent: BlockRef | undefined): BlockRef {
+function block(number: number, fork: number, parent: BlockRef | undefined): BlockRef {
   const hash = (text: string): Hex => `0x${text.padStart(64, "0")}`;
   return {
     number: BigInt(number),
-    hash: hash(`${number.toString(16)}${name.toString(16).padStart(8, "0")}`),
+    hash: hash(`${number.toString(16)}${fork.toString(16).padStart(8, "0")}`),
     parentHash: parent?.hash ?? hash("0"),
     timestamp: BigInt(number),
     baseFeePerGas: 1n,
@@ -16,17 +16,17 @@ function block(number: number, name: number, parent: BlockRef | undefined): Bloc
 }
 
 /** A chain of `length` blocks on top of `base`. */
-function grow(base: readonly BlockRef[], length: number, name: number): BlockRef[] {
+function grow(base: readonly BlockRef[], length: number, fork: number): BlockRef[] {
   const chain = [...base];
   for (let added = 0; added < length; added++) {
     const tip = chain.at(-1);
-    chain.push(block(tip === undefined ? 10 : Number(tip.number) + 1, name, tip));
+    chain.push(block(tip === undefined ? 10 : Number(tip.number) + 1, fork, tip));
   }
   return chain;
 }
 
 /** Runs the steps like a caller, and provides the requested headers. */
-function settle(
+function extendFully(
   trail: readonly BlockRef[],
   chain: readonly BlockRef[],
 ): Exclude<TrailStep, { kind: "needs" }> {
@@ -56,7 +56,7 @@ test("the first head starts the trail", () => {
 
 test("a head that follows the tip needs no other header and orphans nothing", () => {
   const chain = grow([], 4, 1);
-  expect(settle(chain.slice(0, 3), chain)).toEqual({
+  expect(extendFully(chain.slice(0, 3), chain)).toEqual({
     kind: "extends",
     orphanedFrom: undefined,
     append: chain.slice(3),
@@ -66,29 +66,29 @@ test("a head that follows the tip needs no other header and orphans nothing", ()
 test("a block of equal height with another hash replaces the tip", () => {
   const chain = grow([], 3, 1);
   const fork = grow(chain.slice(0, 2), 1, 2);
-  expect(settle(chain, fork)).toEqual({ kind: "extends", orphanedFrom: 12n, append: fork.slice(2) });
+  expect(extendFully(chain, fork)).toEqual({ kind: "extends", orphanedFrom: 12n, append: fork.slice(2) });
 });
 
 test("a lower head of another fork orphans the blocks above it", () => {
   const chain = grow([], 5, 1);
   const fork = grow(chain.slice(0, 2), 1, 2);
-  expect(settle(chain, fork)).toEqual({ kind: "extends", orphanedFrom: 12n, append: fork.slice(2) });
+  expect(extendFully(chain, fork)).toEqual({ kind: "extends", orphanedFrom: 12n, append: fork.slice(2) });
 });
 
 test("ignores a head that is in the trail already", () => {
   const chain = grow([], 5, 1);
-  expect(settle(chain, chain.slice(0, 3))).toEqual({ kind: "unchanged" });
+  expect(extendFully(chain, chain.slice(0, 3))).toEqual({ kind: "unchanged" });
 });
 
-test("ignores a head below the trail, whose node lags", () => {
+test("ignores a lagging node's head below the trail", () => {
   const chain = grow([], 5, 1);
-  expect(settle(chain.slice(3), chain.slice(0, 3)).kind).toBe("unchanged");
+  expect(extendFully(chain.slice(3), chain.slice(0, 3)).kind).toBe("unchanged");
 });
 
 test("reports a reorg below the trail as orphaning the whole trail", () => {
   const chain = grow([], 6, 1);
   const fork = grow(chain.slice(0, 1), 6, 2);
-  const step = settle(chain.slice(3), fork);
+  const step = extendFully(chain.slice(3), fork);
   expect(step).toEqual({ kind: "detached", orphanedFrom: 13n, append: fork.slice(3) });
 });
 
@@ -112,7 +112,7 @@ test("for any reorgs, the trail stays linked and ends with the chain of the head
       for (const [index, { depth, length }] of moves.entries()) {
         const before = trail;
         chain = grow(chain.slice(0, Math.max(1, chain.length - depth)), length, index + 1);
-        const step = settle(trail, chain);
+        const step = extendFully(trail, chain);
         if ((chain.at(-1)?.number ?? 0n) < (trail[0]?.number ?? 0n)) {
           expect(step.kind).toBe("unchanged");
           continue;

@@ -2,13 +2,13 @@ import type { Address, Hex } from "@causeway/domain";
 import { decodeWith, encodeWith } from "../../address-codec.ts";
 import { tronCodec } from "../address-codec.ts";
 
-/** Tron's API uses base58 addresses, its virtual machine 20 bytes. All judgments use the 20 bytes. Pure. */
+/** Tron's API uses base58 addresses, its virtual machine (TVM) 20 bytes. Judgments use the 20 bytes. Pure. */
 
 /** The prefix of the 20 bytes. */
 const PREFIX = "41";
 
 /** The 20 bytes of an address in base58. @throws ServiceError INVALID_REQUEST for any other text */
-export function machineAddress(text: string): Address {
+export function tvmAddress(text: string): Address {
   return `0x${encodeWith(tronCodec, text).slice(4)}`;
 }
 
@@ -18,7 +18,7 @@ export function tronAddress(address: Address): string {
 }
 
 /** The 20 bytes after the prefix; undefined for other bytes. @param bytes `0x` and lower-case hex */
-export function machineAddressOf(bytes: Hex): Address | undefined {
+export function tvmAddressOf(bytes: Hex): Address | undefined {
   return bytes.length === 44 && bytes.startsWith(`0x${PREFIX}`) ? `0x${bytes.slice(4)}` : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { bytesOf, type Address, type Hex } from "@causeway/domain";
-import { machineAddressOf } from "../address-codec/tron-address.ts";
+import { tvmAddressOf } from "../address-codec/tron-address.ts";
 import { amountIn, bytesIn, hexIn, messageIn, InvalidMessage, wireFields } from "./wire-fields.ts";
 
 /** The content of a transaction, read from the bytes whose hash is its id. Pure. */
@@ -49,7 +49,7 @@ export function readRawTransaction(raw: Hex): RawTransaction {
 }
 
 function addressIn(bytes: Hex): Address {
-  const address = machineAddressOf(bytes);
+  const address = tvmAddressOf(bytes);
   if (address === undefined) throw new InvalidMessage("address is not valid");
   return address;
 }

@@ -17,7 +17,7 @@ function reported(): Reported {
   return { info, content, receipt, block };
 }
 
-test("merges two views that agree into one transaction, with the block time that contracts see", () => {
+test("merges views that agree into one transaction, with the block time that contracts see", () => {
   expect(solidTransaction(id, reported())).toMatchObject({
     block: {
       number: BigInt(recorded.info.blockNumber),
@@ -56,8 +56,10 @@ test("refuses views that contradict each other in anything", () => {
     "other data": { receipt: { ...receipt, logs: [{ ...first, data: `0x${"00".repeat(32)}` }, second] } },
     "other topics": { receipt: { ...receipt, logs: [{ ...first, topics: [] }, second] } },
     "another contract": { receipt: { ...receipt, logs: [{ ...first, address: second.address }, second] } },
-    "another order": { receipt: { ...receipt, logs: [second, first] } },
-    "one place for two": { receipt: { ...receipt, logs: [first, { ...second, logIndex: first.logIndex }] } },
+    "logs in a different order": { receipt: { ...receipt, logs: [second, first] } },
+    "two logs with the same index": {
+      receipt: { ...receipt, logs: [first, { ...second, logIndex: first.logIndex }] },
+    },
     "a log of another block": { receipt: { ...receipt, logs: [{ ...first, blockNumber: 1n }, second] } },
   };
   for (const [label, change] of Object.entries(contradictions))

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { searchTurns } from "./search-turns.ts";
+import { createSearchLimiter } from "./search-limiter.ts";
 
 const page = { name: "ip:1", hasSecretKey: false };
 const otherPage = { name: "ip:2", hasSecretKey: false };
@@ -28,7 +28,7 @@ function searches() {
 }
 
 test("callers without a key do not use the places reserved for keys", async () => {
-  const { run } = searchTurns();
+  const { run } = createSearchLimiter();
   const { began, search, end } = searches();
   const slow = [run(page, search("slow 1")), run(otherPage, search("slow 2"))];
   const quick = run(app, search("keyed"));
@@ -43,7 +43,7 @@ test("callers without a key do not use the places reserved for keys", async () =
 });
 
 test("a caller with many concurrent searches waits behind callers with one", async () => {
-  const { run } = searchTurns();
+  const { run } = createSearchLimiter();
   const { began, search, end } = searches();
   const names = ["a1", "a2", "a3", "a4"];
   const searchesOfApp = names.map((name) => run(app, search(name)));
@@ -61,7 +61,7 @@ test("a caller with many concurrent searches waits behind callers with one", asy
 
 test("a caller without a key pauses ten times as long as its slow search took, and no other caller does", async () => {
   let nowMs = 0;
-  const { run } = searchTurns(() => nowMs);
+  const { run } = createSearchLimiter(() => nowMs);
   const lasting = (ms: number) => async (): Promise<void> => void (nowMs += ms);
   await run(page, lasting(400));
   await run(page, lasting(2_000));
@@ -78,7 +78,7 @@ test("a caller without a key pauses ten times as long as its slow search took, a
 });
 
 test("waiting searches are limited per caller, and a failed search frees its place", async () => {
-  const { run } = searchTurns();
+  const { run } = createSearchLimiter();
   const { search, end } = searches();
   const first = run(page, search("1"));
   const waiting = ["2", "3", "4", "5", "6"].map((name) => run(page, search(name)));
@@ -93,7 +93,7 @@ test("waiting searches are limited per caller, and a failed search frees its pla
 test("a search without a turn in time is refused and leaves the queue", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
-    const { run } = searchTurns();
+    const { run } = createSearchLimiter();
     const { began, search, end } = searches();
     const first = run(page, search("1"));
     const late = run(otherPage, search("2")).catch((error: unknown) => error);

@@ -1,5 +1,5 @@
 import { ServiceError } from "@causeway/domain";
-import type { SearchTurns } from "../../http/usage.port.ts";
+import type { SearchLimiter } from "../../http/usage.port.ts";
 
 interface Bounds {
   /** Concurrent searches. */
@@ -38,7 +38,7 @@ const MAX_PAUSES = 10_000;
 const MAX_WAIT_MS = 2_000;
 
 /** Shares the search connections fairly: a caller delays the others by at most one of its own searches. */
-export function searchTurns(nowMs: () => number = () => performance.now()): SearchTurns {
+export function createSearchLimiter(nowMs: () => number = () => performance.now()): SearchLimiter {
   const keyed = searchQueue(withKey, nowMs);
   const open = searchQueue(withoutKey, nowMs);
   return {

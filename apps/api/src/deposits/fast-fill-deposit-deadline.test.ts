@@ -2,7 +2,7 @@ import { quotedState, type RequestTerms } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { someAddress, someTerms } from "../../../../test/support/terms.ts";
 import type { EnginePolicy } from "../db/engine-policy.port.ts";
-import { madeAtMs, waitBeyondLead } from "./fast-fill-lead.ts";
+import { madeAtMs, waitBeyondLead } from "./fast-fill-deposit-deadline.ts";
 
 const BITCOIN = 7;
 const HOUR_MS = 3_600_000;

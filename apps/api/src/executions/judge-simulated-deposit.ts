@@ -6,8 +6,8 @@ import type { Chain, FrameLog, Hex, RequestTerms } from "@causeway/domain";
 /** Placeholder for the hash of a transaction that has not been sent yet. */
 const UNSENT: Hex = `0x${"0".repeat(64)}`;
 
-/** The simulated deposit of a call; `mismatch` says how it differs from the quote. */
-export type ExpectedDeposit =
+/** Whether a simulated call makes the quote's deposit; `mismatch` says how its deposit differs. */
+export type SimulatedDepositVerdict =
   | { readonly kind: "made" }
   | { readonly kind: "none" }
   | { readonly kind: "mismatch"; readonly message: string };
@@ -16,11 +16,11 @@ export type ExpectedDeposit =
  * Compares the simulated deposits for a quote's order with the quote, in the way that mined deposits are
  * judged: a deposit that would be refunded should not be sent. Ignores `forceRefund`. Pure.
  */
-export function expectDeposit(
+export function judgeSimulatedDeposit(
   logs: readonly FrameLog[],
   { id: chainId, contracts, tokens }: Pick<Chain, "id" | "contracts" | "tokens">,
   { orderId, origin, user }: Pick<RequestTerms, "orderId" | "origin" | "user">,
-): ExpectedDeposit {
+): SimulatedDepositVerdict {
   const facts = logs.map(({ address, topics, data }, logIndex) => ({
     address,
     topics,

@@ -3,30 +3,34 @@ import type {
   ChainDirectory,
   ConnectedChain,
   ConnectedNonEvmChain,
-  RequestEnd,
+  AnyConnectedChain,
 } from "../chains/chains.port.ts";
 
 /** A chain of any family by its id. Undefined if it is not configured or not enabled. */
-export function endOf<R extends NonEvmConnection>(
+export function connectedChainOf<R extends NonEvmConnection>(
   chains: Pick<ChainDirectory<R>, "get" | "nonEvm">,
   chainId: number,
-): RequestEnd<R> | undefined {
+): AnyConnectedChain<R> | undefined {
   return chains.get(chainId) ?? chains.nonEvm(chainId);
 }
 
 /** Every enabled chain of any family. */
-export function everyEnd(chains: Pick<ChainDirectory, "evmChains" | "nonEvmChains">): readonly RequestEnd[] {
+export function everyConnectedChain(
+  chains: Pick<ChainDirectory, "evmChains" | "nonEvmChains">,
+): readonly AnyConnectedChain[] {
   return [...chains.evmChains, ...chains.nonEvmChains];
 }
 
 /** A value that has one form on EVM chains and another on all others. */
 export function perKind<T, R extends NonEvmConnection = NonEvmConnection>(
-  end: RequestEnd<R>,
-  byKind: { evm(end: ConnectedChain): T; nonEvm(end: ConnectedNonEvmChain<R>): T },
+  connected: AnyConnectedChain<R>,
+  byKind: { evm(connected: ConnectedChain): T; nonEvm(connected: ConnectedNonEvmChain<R>): T },
 ): T {
-  return isNonEvm(end) ? byKind.nonEvm(end) : byKind.evm(end);
+  return isNonEvm(connected) ? byKind.nonEvm(connected) : byKind.evm(connected);
 }
 
-function isNonEvm<R extends NonEvmConnection>(end: RequestEnd<R>): end is ConnectedNonEvmChain<R> {
-  return end.chain.vmType !== "evm";
+function isNonEvm<R extends NonEvmConnection>(
+  connected: AnyConnectedChain<R>,
+): connected is ConnectedNonEvmChain<R> {
+  return connected.chain.vmType !== "evm";
 }
