@@ -22,8 +22,8 @@ type FamilyTraits = Pick<
   | "confirmations"
 >;
 
-export function transferSide(end: ConnectedNonEvmChain): Side {
-  const { chain, pulse, connection, users } = end;
+export function transferSide(connected: ConnectedNonEvmChain): Side {
+  const { chain, pulse, connection, users } = connected;
   const { depositAddresses: addresses } = connection;
   const paymentTraits: Omit<FamilyTraits, "confirmations"> = {
     minPayment: 0n,
@@ -31,7 +31,7 @@ export function transferSide(end: ConnectedNonEvmChain): Side {
     needsWalletNonce: false,
     makesSteps: users?.deposit !== undefined,
     walletFamilies: [chain.vmType],
-    steps: async (facts) => await paymentFrom(end, facts),
+    steps: async (facts) => await paymentFrom(connected, facts),
   };
   const families: Readonly<Record<NonEvmVmType, FamilyTraits>> = {
     svm: {
@@ -48,10 +48,10 @@ export function transferSide(end: ConnectedNonEvmChain): Side {
     hypevm: {
       needsWalletNonce: true,
       makesSteps: users?.token !== undefined,
-      // A Hyperliquid user has an EVM wallet. An EVM user's address may be a contract, which has no key on
-      // Hyperliquid.
+      // A Hyperliquid user has the key of the same EVM address. The reverse is not certain: an EVM address
+      // may be a contract, which has no key.
       walletFamilies: [chain.vmType, "evm"],
-      steps: async (facts) => await withdrawalFrom(end, facts),
+      steps: async (facts) => await withdrawalFrom(connected, facts),
       minPayment: 0n,
       isCostRent: () => false,
       confirmations: () => 1,
@@ -69,7 +69,7 @@ export function transferSide(end: ConnectedNonEvmChain): Side {
     ...(addresses !== undefined && { depositAddressOf: (key) => addresses.addressOf(key) }),
     ...(addresses?.refusalOf !== undefined && { addressRefusalOf: addresses.refusalOf }),
     hidesPayers: true,
-    sweepGas: () => transferSweepCost(end),
+    sweepGas: () => transferSweepCost(connected),
     originCost: (units) => raisedByBps(units, chain.fees.gasMarginBps),
     refundCost: ({ refundGasMarginBps }, { address }, { payment, depositGas }) =>
       raisedByBps((payment ?? pulse.paymentCost(address)) + depositGas, refundGasMarginBps),
