@@ -61,7 +61,7 @@ function promtoolTests(files: readonly string[]): object {
       ...rules.map((rule) => {
         const series = seriesDuring(rule.name);
         const fires = firstFiring(rule, series, SCRAPES) ?? SCRAPES;
-        // One scrape later: Prometheus extrapolates rates, so they differ from ours.
+        // Two scrapes later: Prometheus extrapolates rates, so they differ from ours.
         return rehearsal(series, [{ ...count(rule.name, fires + 2, 1) }]);
       }),
     ],

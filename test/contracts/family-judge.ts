@@ -233,10 +233,10 @@ export function createJudge(oracles: FamilyOracles) {
     await signPersonalMessage(solver, orderIdFor(order));
 
   /**
-   * The fields of a claim other than the payment. Makes the deposits on the other chain, as the order
-   * requires.
+   * Makes the order's deposits on the other chain. Returns the fields of an attestation request other than
+   * the payment.
    */
-  async function claim(
+  async function depositAndBuildRequest(
     order: AttestedOrder,
     { depositedAt = 1_000n, amount = HOME_DEPOSIT }: { depositedAt?: bigint; amount?: bigint } = {},
   ) {
@@ -253,7 +253,7 @@ export function createJudge(oracles: FamilyOracles) {
     await untilFinal(async () => await oracle.post("solver-fills", request));
 
   async function fill(order: AttestedOrder, transactionId: string): Promise<Answer> {
-    return await postFill({ ...(await claim(order)), fill: { transactionId } });
+    return await postFill({ ...(await depositAndBuildRequest(order)), fill: { transactionId } });
   }
 
   async function mustFill(order: AttestedOrder, answer: Answer): Promise<void> {
@@ -283,7 +283,7 @@ export function createJudge(oracles: FamilyOracles) {
 
   async function refund(order: AttestedOrder, transactionId: string, refundIndex = 0): Promise<Answer> {
     const request = {
-      ...(await claim(order)),
+      ...(await depositAndBuildRequest(order)),
       refunds: order.inputs.map((_, inputIndex) => ({ transactionId, inputIndex, refundIndex })),
     };
     return await untilFinal(async () => await first.post("solver-refunds", request));
@@ -422,7 +422,7 @@ export function createJudge(oracles: FamilyOracles) {
     orderFrom,
     orderIdFor,
     signOrder,
-    claim,
+    depositAndBuildRequest,
     postFill,
     fill,
     mustFill,

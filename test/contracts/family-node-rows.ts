@@ -85,15 +85,15 @@ export const nodeRows: readonly Row[] = [
       body,
     );
     expect(whole.status, whole.text).toBe(200);
-    const cuts = nodeAnswers.flatMap((answer, exchange) => {
+    const cuts = nodeAnswers.flatMap((answer, readIndex) => {
       const fields = resultsIn(answer).reduce<number>(
         (sum, result) => sum + countFields(result, world.omissibleFields),
         0,
       );
-      return Array.from({ length: fields }, (_, n) => ({ exchange, n }));
+      return Array.from({ length: fields }, (_, n) => ({ readIndex, n }));
     });
     expect(cuts.length).toBeGreaterThan(0);
-    for (const { exchange, n } of sampled(cuts, MAX_CUTS)) {
+    for (const { readIndex, n } of sampled(cuts, MAX_CUTS)) {
       let skipped = 0;
       const answer = (json: unknown): unknown => {
         const cut = withoutField(json, n - skipped, world.omissibleFields);
@@ -101,7 +101,7 @@ export const nodeRows: readonly Row[] = [
         return cut;
       };
       const faulty = await judge.askWithFaults(
-        (at) => (at === exchange ? { answer } : undefined),
+        (index) => (index === readIndex ? { answer } : undefined),
         "depository-deposits",
         body,
       );
@@ -135,9 +135,9 @@ async function eachExchange(
   );
   expect(whole.status, whole.text).toBe(200);
   expect(nodeAnswers.length).toBeGreaterThan(0);
-  for (let exchange = 0; exchange < Math.min(max, nodeAnswers.length); exchange++) {
+  for (let readIndex = 0; readIndex < Math.min(max, nodeAnswers.length); readIndex++) {
     const faulty = await judge.askWithFaults(
-      (at) => (at === exchange ? fault : undefined),
+      (index) => (index === readIndex ? fault : undefined),
       "depository-deposits",
       body,
     );

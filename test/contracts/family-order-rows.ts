@@ -29,7 +29,7 @@ export const orderRows: readonly Row[] = [
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments);
     const request = {
-      ...(await judge.claim(order)),
+      ...(await judge.depositAndBuildRequest(order)),
       fill: { transactionId: await judge.pay(order, payments) },
     };
     const answers = [await judge.postFill(request), await judge.postFill(request, judge.second)];
@@ -49,7 +49,7 @@ export const orderRows: readonly Row[] = [
   row("a deposit on another chain than the order's settles nothing", async (judge) => {
     const { world, home } = judge;
     const order = judge.orderFrom(world.currency, world.amount);
-    const request = await judge.claim(order);
+    const request = await judge.depositAndBuildRequest(order);
     home.addPayment(ELSEWHERE, [
       [order.output.payments[0]?.recipient ?? "", order.output.payments[0]?.currency ?? "", 990n],
     ]);
@@ -74,7 +74,7 @@ export const orderRows: readonly Row[] = [
     const order = judge.orderPaying(payments);
     const transactionId = await judge.pay(order, payments);
     const request = {
-      ...(await judge.claim(order, { depositedAt: BigInt(FAR_DEADLINE) })),
+      ...(await judge.depositAndBuildRequest(order, { depositedAt: BigInt(FAR_DEADLINE) })),
       fill: { transactionId },
     };
     judge.mustBeRefused(
@@ -155,7 +155,7 @@ export const orderRows: readonly Row[] = [
     const enough = [judge.onePayment({ amount: 2n * judge.world.amount })];
     await judge.mustFill(order, await judge.fill(order, await judge.pay(order, enough)));
   }),
-  row("one fill has one idempotency key, whichever deposit it is claimed for", async (judge) => {
+  row("one fill has one idempotency key, whichever deposit the request names", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments);
     const transactionId = await judge.pay(order, payments);
@@ -207,7 +207,7 @@ export const orderRows: readonly Row[] = [
     },
   },
   {
-    name: "an order with calls that this chain cannot make is not attested without them",
+    name: "a fill without the order's calls is not attested, even if the chain cannot make calls",
     run: async (judge) => {
       if (!isNotApplicable(judge.world.payments.calls)) return { notApplicable: "calls can be made here" };
       const payments = [judge.onePayment()];
@@ -265,7 +265,7 @@ export const orderRows: readonly Row[] = [
     const { world, home } = judge;
     for (const field of ["recipient", "currency"] as const) {
       const order = judge.orderPaying([judge.onePayment()]);
-      const request = await judge.claim(order);
+      const request = await judge.depositAndBuildRequest(order);
       const foreign = structuredClone(order) as {
         output: { payments: { recipient: string; currency: string }[] };
       };
@@ -288,7 +288,7 @@ export const orderRows: readonly Row[] = [
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments);
     const transactionId = await judge.pay(order, payments);
-    const request = { ...(await judge.claim(order)), fill: { transactionId } };
+    const request = { ...(await judge.depositAndBuildRequest(order)), fill: { transactionId } };
     const otherOrder = judge.orderPaying(payments);
     const answer = await judge.mustSignNothing(judge.first, async () =>
       judge.postFill({ ...request, orderSignature: await judge.signOrder(otherOrder) }),

@@ -13,6 +13,11 @@ import type { Judge } from "./family-judge.ts";
 import { row, rowOf, type Row } from "./family-row.ts";
 import { isNotApplicable, type FamilyWorld } from "./family-world.ts";
 
+/** Statuses of a withdrawal in an oracle's answer. */
+const PENDING = 0;
+const EXECUTED = 1;
+const EXPIRED = 2;
+
 export const withdrawalRows: readonly Row[] = [
   row("a payload that was not executed is pending, and nothing is signed", async (judge) => {
     const { hubWithdrawal, withdrawal } = await judge.signWithdrawal(
@@ -41,7 +46,7 @@ export const withdrawalRows: readonly Row[] = [
         transactionId,
         withdrawalAddressRequest: hubWithdrawal.addressRequest,
       });
-      expect([0, undefined], early.text).toContain(statusOf(early));
+      expect([PENDING, undefined], early.text).toContain(statusOf(early));
       expect(judge.first.signatures()).toBe(before);
     }
     await world.finalize();
@@ -62,7 +67,7 @@ export const withdrawalRows: readonly Row[] = [
       const answer = await whenSettled(judge, async () =>
         judge.askWithdrawal(hubWithdrawal, withdrawal.payload, hint),
       );
-      expect([1, hint === undefined ? 0 : 1], answer.text).toContain(statusOf(answer));
+      expect([EXECUTED, hint === undefined ? PENDING : EXECUTED], answer.text).toContain(statusOf(answer));
     }
   }),
   {
@@ -84,7 +89,7 @@ export const withdrawalRows: readonly Row[] = [
         const after = await whenSettled(judge, async () =>
           judge.askWithdrawal(hubWithdrawal, withdrawal.payload, hint),
         );
-        expect([2], after.text).toContain(statusOf(after));
+        expect([EXPIRED], after.text).toContain(statusOf(after));
       }
       return undefined;
     },
@@ -101,7 +106,7 @@ export const withdrawalRows: readonly Row[] = [
           withdrawalAddressRequest: hubWithdrawal.addressRequest,
         }),
       );
-      if (answer.status === 200) expect(statusOf(answer)).toBe(0);
+      if (answer.status === 200) expect(statusOf(answer)).toBe(PENDING);
       else judge.mustBeRefused(answer, "not_final");
     },
   ),
@@ -112,7 +117,7 @@ export const withdrawalRows: readonly Row[] = [
     await world.finalize();
     if (!isNotApplicable(withdrawal.expire)) await withdrawal.expire();
     await world.finalize();
-    await mustNeverSay(judge, 2, hubWithdrawal, withdrawal.payload, [transactionId, undefined]);
+    await mustNeverSay(judge, EXPIRED, hubWithdrawal, withdrawal.payload, [transactionId, undefined]);
   }),
   row("whichever read fails, a pending payload is never reported as executed", async (judge) => {
     const { hubWithdrawal, withdrawal } = await judge.signWithdrawal(
@@ -120,7 +125,7 @@ export const withdrawalRows: readonly Row[] = [
       judge.world.withdrawal,
     );
     await judge.world.finalize();
-    await mustNeverSay(judge, 1, hubWithdrawal, withdrawal.payload, [undefined]);
+    await mustNeverSay(judge, EXECUTED, hubWithdrawal, withdrawal.payload, [undefined]);
   }),
   row("another payload for the same withdrawal settles nothing", async (judge) => {
     const { world } = judge;
@@ -145,7 +150,7 @@ export const withdrawalRows: readonly Row[] = [
     const answer = await judge.mustSignNothing(judge.first, async () =>
       judge.askWithdrawal(hubWithdrawal, withdrawal.payload, hint),
     );
-    if (answer.status === 200) expect(statusOf(answer)).toBe(0);
+    if (answer.status === 200) expect(statusOf(answer)).toBe(PENDING);
     else judge.mustBeRefused(answer, "rejected");
   }),
   row("a payload for another recipient or currency does not settle this withdrawal", async (judge) => {
@@ -195,20 +200,20 @@ export const withdrawalRows: readonly Row[] = [
     const { world, chain, balances } = judge;
     const hubWithdrawal = judge.withdrawalOf(judge.onePayment());
     balances.set(`${hubWithdrawal.ownerAlias}:${hubWithdrawal.tokenId}`, world.amount);
-    const { request, body } = await initiation(judge, hubWithdrawal);
-    expect(body.status, body.text).toBe(200);
-    expect(body.body.execution.idempotencyKey).toBe(
+    const { request, answer } = await initiation(judge, hubWithdrawal);
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body.execution.idempotencyKey).toBe(
       initiationKey(aHub.name, hubWithdrawal.tokenId, hubWithdrawal.address),
     );
-    const { signature: _, ...confirmed } = request;
+    const { signature: _, ...confirmationRequest } = request;
     judge.mustBeRefused(
       await judge.mustSignNothing(judge.first, async () =>
-        judge.first.post("withdrawal-initiated", confirmed),
+        judge.first.post("withdrawal-initiated", confirmationRequest),
       ),
       "rejected",
     );
     balances.set(`${hubWithdrawal.address}:${hubWithdrawal.tokenId}`, world.amount);
-    const initiated = await judge.first.post("withdrawal-initiated", confirmed);
+    const initiated = await judge.first.post("withdrawal-initiated", confirmationRequest);
     expect(initiated.status, initiated.text).toBe(200);
     expect(initiated.body.payloadParams.signatures.map(({ oracleSigner }) => oracleSigner)).toEqual([
       judge.first.signer.address,
@@ -230,11 +235,11 @@ export const withdrawalRows: readonly Row[] = [
         { recipient: world.recipients[1] },
       ];
       for (const change of changes) {
-        const { body } = await initiation(judge, hubWithdrawal, change);
-        judge.mustBeRefused(body, "rejected");
+        const { answer } = await initiation(judge, hubWithdrawal, change);
+        judge.mustBeRefused(answer, "rejected");
       }
-      const { body } = await initiation(judge, hubWithdrawal, {}, { expectedAmount: `0${world.amount}` });
-      judge.mustBeRefused(body, "invalid_request");
+      const { answer } = await initiation(judge, hubWithdrawal, {}, { expectedAmount: `0${world.amount}` });
+      judge.mustBeRefused(answer, "invalid_request");
     },
   ),
 ];
@@ -244,7 +249,7 @@ async function whenSettled({ untilFinal }: Judge, ask: () => Promise<Answer>): P
   const endMs = Date.now() + 3_000;
   for (;;) {
     const answer = await untilFinal(ask);
-    const waits = answer.body.code === "not_found" || statusOf(answer) === 0;
+    const waits = answer.body.code === "not_found" || statusOf(answer) === PENDING;
     if (!waits || Date.now() > endMs) return answer;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
@@ -264,8 +269,8 @@ async function mustNotBeExecuted(
   const { hubWithdrawal, withdrawal } = await judge.signWithdrawal(judge.onePayment(), scene);
   await judge.world.finalize();
   const answer = await judge.askWithdrawal(hubWithdrawal, withdrawal.payload);
-  // "Expired" is correct only if the attempt withdrawal an execution impossible.
-  if (answer.status === 200) expect([0, 2], answer.text).toContain(statusOf(answer));
+  // "Expired" is correct only if the attempt made an execution impossible.
+  if (answer.status === 200) expect([PENDING, EXPIRED], answer.text).toContain(statusOf(answer));
   else judge.mustBeRefused(answer, "rejected");
 }
 
@@ -281,7 +286,7 @@ const READ_FAULTS: readonly Fault[] = [
 /** Checks the answers while each single read fails in each way, and while all reads fail. */
 async function mustNeverSay(
   judge: Judge,
-  status: 1 | 2,
+  status: typeof EXECUTED | typeof EXPIRED,
   hubWithdrawal: ReturnType<Judge["withdrawalOf"]>,
   payload: `0x${string}`,
   hints: readonly (string | undefined)[],
@@ -293,14 +298,14 @@ async function mustNeverSay(
       ...(hint !== undefined && { transactionId: hint }),
       withdrawalAddressRequest: hubWithdrawal.addressRequest,
     };
-    const ask = async (choose: (exchange: number) => Fault | undefined) =>
+    const ask = async (choose: (readIndex: number) => Fault | undefined) =>
       await judge.askWithFaults(choose, "depository-withdrawals", body);
-    const { nodeAnswers: heard } = await ask(() => undefined);
-    expect(heard.length).toBeGreaterThan(0);
+    const { nodeAnswers } = await ask(() => undefined);
+    expect(nodeAnswers.length).toBeGreaterThan(0);
     for (const fault of READ_FAULTS)
-      for (let exchange = 0; exchange <= heard.length; exchange++) {
-        const { answer } = await ask((at) =>
-          exchange === heard.length || at === exchange ? fault : undefined,
+      for (let failingRead = 0; failingRead <= nodeAnswers.length; failingRead++) {
+        const { answer } = await ask((readIndex) =>
+          failingRead === nodeAnswers.length || readIndex === failingRead ? fault : undefined,
         );
         expect(statusOf(answer), answer.text).not.toBe(status);
       }
@@ -337,5 +342,5 @@ async function initiation(
     ...addressRequest,
     ...sent,
   };
-  return { request, body: await judge.first.post("withdrawal-initiation", request) };
+  return { request, answer: await judge.first.post("withdrawal-initiation", request) };
 }

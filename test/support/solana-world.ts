@@ -15,7 +15,7 @@ import {
   askNode,
   createDepository,
   createMint,
-  createTokensInstruction,
+  createTokenAccountInstruction,
   executeInstruction,
   forwarderProgram,
   mintTo,
@@ -138,7 +138,7 @@ export async function startSolanaWorld(
         ),
       );
       return [
-        createTokensInstruction(from.address, target ?? "", to, mint),
+        createTokenAccountInstruction(from.address, target ?? "", to, mint),
         tokenTransfer(mint, source ?? "", target ?? "", from.address, amount),
       ];
     },

@@ -29,7 +29,7 @@ const OPTIONAL_FIELDS: readonly { readonly path: string; readonly without: strin
   { path: "depository", without: "deposits and withdrawals" },
   { path: "contracts.router", without: "fills by the router" },
   { path: "contracts.approvalProxy", without: "fills by the approval proxy" },
-  { path: "additionalData.esploraCompatibleApiUrl", without: "withdrawals that can no longer happen" },
+  { path: "additionalData.esploraCompatibleApiUrl", without: "expired withdrawals" },
   { path: "additionalData.explorerApiUrl", without: "withdrawals with an unknown transaction" },
 ];
 

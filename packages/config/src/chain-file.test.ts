@@ -572,11 +572,14 @@ test("an unset variable disables a non-EVM chain; entries of families that only 
   expect(unconfiguredChains).toContain("solana");
 });
 
-test("refuses an EVM entry that no oracle accepts, and parses a non-EVM entry for the service and for oracles", () => {
+test("refuses finalizationBlocks without a finalityReason, as oracles do", () => {
   const unreasoned = problemsOf(() =>
     loadEdited(([a]) => Object.assign(a ?? {}, { additionalData: { finalizationBlocks: 10 } })),
   );
   expect(unreasoned).toContain("(local-a).additionalData.finalityReason: required with finalizationBlocks");
+});
+
+test("parses a non-EVM entry for the service and for oracles", () => {
   const { nonEvmConfigs, nonEvmChains } = loadEdited(
     (entries) => entries.splice(2, entries.length, nonEvmEntryOf("bitcoin-vm")),
     { ...bothNodes, ...nonEvmEnv },

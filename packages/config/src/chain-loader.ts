@@ -65,7 +65,7 @@ export interface WrittenEntry {
 
 /** One entry of the file, and where its problems are reported. */
 export interface EntryPlace {
-  /** The entry with its placeholders replaced. */
+  /** The entry to validate: as written, or with its placeholders replaced. */
   readonly resolved: unknown;
   /** The entry with its placeholders, for problems that name a variable. */
   readonly source: unknown;

@@ -53,7 +53,7 @@ test("suggests both settings that a typo could mean", () => {
   expect(find("FEE_MANOR_BPS").problems.join()).toContain("rename it to FEE_MAJOR_BPS or FEE_MINOR_BPS");
 });
 
-test("warns about a name that is similar to a setting or has the prefix of several settings", () => {
+test("only warns if the similar setting is set, or if the name only shares the prefix of several settings", () => {
   expect(find("DATABASE_URI", "DATABASE_URL")).toEqual({
     problems: [],
     warnings: ["DATABASE_URI is set but is not a known setting; it has no effect"],

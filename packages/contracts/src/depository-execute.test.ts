@@ -23,7 +23,7 @@ import {
   type Call,
 } from "../test/calls.ts";
 import { chainId, accounts, startTestChain, type TestChain } from "../test/chain.ts";
-import { execute, requestId, requestOf, sign, type CallRequest } from "../test/requests.ts";
+import { encodeExecute, requestId, requestOf, sign, type CallRequest } from "../test/requests.ts";
 import { contractAllocatorAbi, contractAllocatorBytecode } from "./generated/contract-allocator.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import { reentererAbi, reentererBytecode } from "./generated/reenterer.ts";
@@ -73,10 +73,10 @@ async function isUsed(request: CallRequest, contract = depository): Promise<bool
 }
 
 async function signAndEncode(request: CallRequest): Promise<Hex> {
-  return execute(request, await sign(allocator, depository, request));
+  return encodeExecute(request, await sign(allocator, depository, request));
 }
 
-async function numbersOf(): Promise<bigint[]> {
+async function pokedNumbers(): Promise<bigint[]> {
   const logs = await chain.client.getContractEvents({
     address: probe,
     abi: probeAbi,
@@ -99,7 +99,7 @@ test("anyone can submit an allocator-signed request; its calls run in order, and
   expect(eventsOf(receipt, depository, depositoryAbi, "CallExecuted")).toEqual(
     calls.map((executedCall) => ({ id: requestId(request), call: executedCall })),
   );
-  expect(await numbersOf()).toEqual([1n, 2n]);
+  expect(await pokedNumbers()).toEqual([1n, 2n]);
   expect(await chain.tokenBalance(token, stranger.address)).toBe(30n);
   expect(await chain.nativeBalance(depository)).toBe(before - 5n);
   expect(await isUsed(request)).toBe(true);
@@ -140,7 +140,7 @@ test("an expired request reverts as expired, regardless of its signature", async
     await sign(allocator, depository, request),
     await sign(stranger, depository, request),
   ]) {
-    const data = execute(request, signature);
+    const data = encodeExecute(request, signature);
     expect(await chain.revertOf(solver, { to: depository, data })).toBe(errorData("CallRequestExpired"));
   }
 });
@@ -165,18 +165,18 @@ test.each<[string, (request: CallRequest) => Promise<Hex>]>([
   ["of only zeros", async () => await Promise.resolve(`0x${"00".repeat(65)}` as const)],
 ])("a signature %s is refused", async (_whose, signature) => {
   const request = requestOf([call(probe, poke(1n), 1n)]);
-  const data = execute(request, await signature(request));
+  const data = encodeExecute(request, await signature(request));
   expect(await chain.revertOf(solver, { to: depository, data })).toBe(errorData("InvalidSignature"));
 });
 
 test("executes a request once, regardless of the format of its signature", async () => {
   const request = requestOf([call(stranger.address, "0x", 1n)]);
   const signature = await sign(allocator, depository, request);
-  await chain.send(solver, { to: depository, data: execute(request, signature) });
+  await chain.send(solver, { to: depository, data: encodeExecute(request, signature) });
 
   const compact = serializeCompactSignature(signatureToCompactSignature(parseSignature(signature)));
   for (const form of [signature, compact]) {
-    const data = execute(request, form);
+    const data = encodeExecute(request, form);
     expect(await chain.revertOf(solver, { to: depository, data })).toBe(errorData("CallRequestAlreadyUsed"));
   }
 });
@@ -184,7 +184,7 @@ test("executes a request once, regardless of the format of its signature", async
 test("a used request with a wrong signature reverts with the signature error", async () => {
   const request = requestOf([]);
   await chain.send(solver, { to: depository, data: await signAndEncode(request) });
-  const data = execute(request, await sign(stranger, depository, request));
+  const data = encodeExecute(request, await sign(stranger, depository, request));
   expect(await chain.revertOf(solver, { to: depository, data })).toBe(errorData("InvalidSignature"));
 });
 
@@ -192,7 +192,7 @@ test("accepts a compact signature", async () => {
   const request = requestOf([]);
   const signature = parseSignature(await sign(allocator, depository, request));
   const compact = serializeCompactSignature(signatureToCompactSignature(signature));
-  await chain.send(solver, { to: depository, data: execute(request, compact) });
+  await chain.send(solver, { to: depository, data: encodeExecute(request, compact) });
   expect(await isUsed(request)).toBe(true);
 });
 
@@ -201,7 +201,10 @@ test("the same request has the same id at another depository, where it is used i
   const request = requestOf([]);
   await chain.send(solver, { to: depository, data: await signAndEncode(request) });
   expect(await isUsed(request, other)).toBe(false);
-  await chain.send(solver, { to: other, data: execute(request, await sign(allocator, other, request)) });
+  await chain.send(solver, {
+    to: other,
+    data: encodeExecute(request, await sign(allocator, other, request)),
+  });
   expect(await isUsed(request, other)).toBe(true);
 });
 
@@ -211,17 +214,20 @@ test("the allocator can be a contract that validates signatures (EIP-1271)", asy
   await fund(guarded);
   const request = requestOf([call(stranger.address, "0x", 9n)]);
 
-  const forged = execute(request, await sign(stranger, guarded, request));
+  const forged = encodeExecute(request, await sign(stranger, guarded, request));
   expect(await chain.revertOf(solver, { to: guarded, data: forged })).toBe(errorData("InvalidSignature"));
 
-  await chain.send(solver, { to: guarded, data: execute(request, await sign(allocator, guarded, request)) });
+  await chain.send(solver, {
+    to: guarded,
+    data: encodeExecute(request, await sign(allocator, guarded, request)),
+  });
   expect(await isUsed(request, guarded)).toBe(true);
 });
 
 test("an allocator contract without EIP-1271 cannot sign", async () => {
   const guarded = await chain.deploy(depositoryAbi, depositoryBytecode, [owner.address, probe]);
   const request = requestOf([]);
-  const data = execute(request, await sign(allocator, guarded, request));
+  const data = encodeExecute(request, await sign(allocator, guarded, request));
   expect(await chain.revertOf(solver, { to: guarded, data })).toBe(errorData("InvalidSignature"));
 });
 

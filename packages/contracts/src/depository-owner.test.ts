@@ -2,7 +2,7 @@ import { encodeErrorResult, encodeFunctionData, type Address, type Hex } from "v
 import { afterAll, beforeEach, beforeAll, expect, test } from "vitest";
 import { eventsOf, zeroAddress } from "../test/calls.ts";
 import { chainId, accounts, startTestChain, type TestChain } from "../test/chain.ts";
-import { execute, requestOf, sign } from "../test/requests.ts";
+import { encodeExecute, requestOf, sign } from "../test/requests.ts";
 import { depositoryAbi, depositoryBytecode } from "./index.ts";
 
 const { owner, allocator, stranger, solver } = accounts;
@@ -48,13 +48,13 @@ test("accepts the new allocator's signatures immediately and rejects the old all
     { previousAllocator: allocator.address, newAllocator: stranger.address },
   ]);
   const request = requestOf([]);
-  const old = execute(request, await sign(allocator, depository, request));
+  const old = encodeExecute(request, await sign(allocator, depository, request));
   expect(await chain.revertOf(solver, { to: depository, data: old })).toBe(
     encodeErrorResult({ abi: depositoryAbi, errorName: "InvalidSignature" }),
   );
   await chain.send(solver, {
     to: depository,
-    data: execute(request, await sign(stranger, depository, request)),
+    data: encodeExecute(request, await sign(stranger, depository, request)),
   });
 });
 

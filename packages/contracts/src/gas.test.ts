@@ -15,7 +15,7 @@ import {
 } from "../test/calls.ts";
 import { chainId, freshAddress, accounts, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
 import {
-  execute,
+  encodeExecute,
   executeMultiple,
   signAscending,
   mintAction,
@@ -252,7 +252,7 @@ async function measureSettlements() {
       throw new RangeError("expected at least one execution");
     const data =
       executions.length === 1
-        ? execute(execution, multisig, signature)
+        ? encodeExecute(execution, multisig, signature)
         : executeMultiple(executions, multisig, signatures);
     return await gasOf(deployer, { to: oracle, data });
   };

@@ -12,7 +12,7 @@ import { eventsOf, zeroAddress } from "../test/calls.ts";
 import { chainId, freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import {
   ascending,
-  execute,
+  encodeExecute,
   executionOf,
   highS,
   signAscending,
@@ -220,7 +220,7 @@ test("the Oracle contract executes actions signed by two of three oracles, but n
   const alice = freshAddress(1);
   const execution: Execution = executionOf([mintAction(alice, 7n, 25n)]);
   const submit = async (signature: Hex) =>
-    await chain.mine(stranger, { to: oracle, data: execute(execution, multisig, signature) });
+    await chain.mine(stranger, { to: oracle, data: encodeExecute(execution, multisig, signature) });
   const sign = async (signer: typeof first): Promise<Hex> => await signExecution(signer, oracle, execution);
 
   expect((await submit(await sign(first))).status).toBe("reverted");

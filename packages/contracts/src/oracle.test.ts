@@ -14,7 +14,7 @@ import { eventsOf, zeroAddress } from "../test/calls.ts";
 import { chainId, freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import {
   burnAction,
-  execute,
+  encodeExecute,
   executeMultiple,
   executionOf,
   highS,
@@ -68,7 +68,7 @@ async function isExecuted(execution: Execution): Promise<boolean> {
   });
 }
 async function signAndEncode(execution: Execution): Promise<Hex> {
-  return execute(execution, signer.address, await signExecution(signer, oracle, execution));
+  return encodeExecute(execution, signer.address, await signExecution(signer, oracle, execution));
 }
 async function submitAll(executions: readonly Execution[]) {
   const signatures = await Promise.all(
@@ -151,7 +151,7 @@ test.each<[string, (e: Execution) => Promise<Hex>]>([
   ["of 65 zero bytes", async () => await Promise.resolve(`0x${"00".repeat(65)}` as const)],
 ])("a signature %s is refused", async (_what, signature) => {
   const execution = executionOf([mintAction(alice, 1_000n, 1n), mintAction(alice, 1_000n, 2n)]);
-  const data = execute(execution, signer.address, await signature(execution));
+  const data = encodeExecute(execution, signer.address, await signature(execution));
   expect(await chain.revertOf(solver, { to: oracle, data })).toBe(invalidSignature);
 });
 
@@ -160,10 +160,10 @@ test("the constructor sets the domain, so that an existing network can be joined
   await grant(older, signer.address);
   await grant(hub, older);
   const execution = executionOf([mintAction(alice, 2_000n, 9n)]);
-  const wrong = execute(execution, signer.address, await signExecution(signer, older, execution));
+  const wrong = encodeExecute(execution, signer.address, await signExecution(signer, older, execution));
   expect(await chain.revertOf(solver, { to: older, data: wrong })).toBe(invalidSignature);
   const signature = await signExecution(signer, older, execution, { name: "Other", version: "2" });
-  await chain.send(solver, { to: older, data: execute(execution, signer.address, signature) });
+  await chain.send(solver, { to: older, data: encodeExecute(execution, signer.address, signature) });
   expect(await balance(alice, 2_000n)).toBe(9n);
 });
 
@@ -172,13 +172,13 @@ test("refuses valid signatures by accounts without the role or whose role was re
   const refusal = (account: Address): Hex =>
     encodeErrorResult({ abi: oracleAbi, errorName: "NotAnOracle", args: [account] });
   const signAndEncodeBy = async (account: typeof owner): Promise<Hex> =>
-    execute(execution, account.address, await signExecution(account, oracle, execution));
+    encodeExecute(execution, account.address, await signExecution(account, oracle, execution));
   for (const account of [stranger, owner]) {
     expect(await chain.revertOf(solver, { to: oracle, data: await signAndEncodeBy(account) })).toBe(
       refusal(account.address),
     );
   }
-  const zero = execute(execution, zeroAddress, `0x${"00".repeat(65)}`);
+  const zero = encodeExecute(execution, zeroAddress, `0x${"00".repeat(65)}`);
   expect(await chain.revertOf(solver, { to: oracle, data: zero })).toBe(refusal(zeroAddress));
 
   await grant(oracle, user.address);
@@ -351,14 +351,14 @@ test("an oracle contract cannot reenter while it validates a signature", async (
   ];
   const arm = async (tolerant: boolean): Promise<void> => {
     const args = [
-      execute(inner, signer.address, await signExecution(signer, oracle, inner)),
+      encodeExecute(inner, signer.address, await signExecution(signer, oracle, inner)),
       tolerant,
     ] as const;
     const data = encodeFunctionData({ abi: reenteringOracleAbi, functionName: "arm", args });
     await chain.send(user, { to: hostile, data });
   };
   await arm(false);
-  const data = execute(outer, hostile, "0x");
+  const data = encodeExecute(outer, hostile, "0x");
   expect(await chain.revertOf(solver, { to: oracle, data })).toBe(invalidSignature);
   await arm(true);
   await chain.send(solver, { to: oracle, data });
@@ -378,7 +378,7 @@ test("a successor does not repeat executions of an earlier contract", async () =
   await chain.send(owner, { to: next, data: add(oracle) });
 
   const submit = async (execution: Execution): Promise<Hex> =>
-    execute(execution, signer.address, await signExecution(signer, next, execution));
+    encodeExecute(execution, signer.address, await signExecution(signer, next, execution));
   expect(await chain.revertOf(solver, { to: next, data: await submit(old) })).toBe(
     encodeErrorResult({ abi: oracleAbi, errorName: "AlreadyExecuted", args: [old.idempotencyKey] }),
   );
@@ -411,7 +411,7 @@ test("accepts at most five earlier contracts, but neither itself nor an account 
 test("a contract without EIP-1271 cannot sign", async () => {
   await grant(oracle, hub);
   const execution = executionOf([mintAction(alice, 5_000n, 1n)]);
-  const data = execute(execution, hub, await signExecution(signer, oracle, execution));
+  const data = encodeExecute(execution, hub, await signExecution(signer, oracle, execution));
   expect(await chain.revertOf(solver, { to: oracle, data })).toBe(invalidSignature);
 });
 

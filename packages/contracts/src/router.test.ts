@@ -84,7 +84,7 @@ function failure(errorName: "NativeNotExpected"): Hex {
   return encodeErrorResult({ abi: routerAbi, errorName });
 }
 
-async function numbers(): Promise<bigint[]> {
+async function pokedNumbers(): Promise<bigint[]> {
   const logs = await chain.client.getContractEvents({
     address: probe,
     abi: probeAbi,
@@ -144,8 +144,8 @@ const MAX_EXTRA_GAS = 60_000n + 2_300n + 5_000n;
 test.each([
   ["burns all it gets", 1, "reverted"],
   ["burns most of it and takes the payment", 2, "success"],
-  ["answers with a flood", 3, "success"],
-  ["refuses with a flood", 4, "reverted"],
+  ["returns huge data", 3, "success"],
+  ["reverts with huge data", 4, "reverted"],
 ] as const)(
   "a recipient that later %s costs its payer a bounded amount more",
   async (_does, appetite, status) => {
@@ -190,7 +190,7 @@ test("runs calls in order, emits an event for each, and accepts an order id afte
     "0x93485dcd31a905e3ffd7b012abe3438fa8fa77f98ddc9f50e879d3fa7ccdc324",
   ]);
   expect(eventsOf(receipt, router, routerAbi, "SolverNativeTransfer")).toEqual([]);
-  expect(await numbers()).toEqual([1n, 2n]);
+  expect(await pokedNumbers()).toEqual([1n, 2n]);
   expect(await chain.nativeBalance(probe)).toBe(4n);
 });
 
@@ -328,8 +328,8 @@ test("a called contract can pay through the router from its own balance", async 
 });
 
 test("releases the reentrancy lock after a multicall", async () => {
-  const twice = [call(probe, poke(1n))];
-  await chain.send(solver, { to: router, data: multicall(twice) });
-  await chain.send(solver, { to: router, data: multicall(twice) });
-  expect(await numbers()).toEqual([1n]);
+  const calls = [call(probe, poke(1n))];
+  await chain.send(solver, { to: router, data: multicall(calls) });
+  await chain.send(solver, { to: router, data: multicall(calls) });
+  expect(await pokedNumbers()).toEqual([1n]);
 });

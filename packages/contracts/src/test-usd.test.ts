@@ -173,7 +173,7 @@ test.each(forms)("anyone can submit a signed transfer once (%s)", async (form) =
   expect(await chain.revertOf(solver, { to: usd, data })).toBe(usedAlready(signed.nonce));
 });
 
-test.each(forms)("only the payee can submit a signed receipt (%s)", async (form) => {
+test.each(forms)("only the payee can submit a signed ReceiveWithAuthorization (%s)", async (form) => {
   const signed = authorization({ to: solver.address });
   const signature = await signReceive(user, signed);
   const data = move("receiveWithAuthorization", signed, signature, form);
@@ -189,7 +189,7 @@ test.each(forms)("only the payee can submit a signed receipt (%s)", async (form)
   expect(await chain.tokenBalance(usd, solver.address)).toBe(before + 10n);
 });
 
-test("a signed receipt cannot be submitted as a transfer", async () => {
+test("a signed ReceiveWithAuthorization cannot be submitted as a transfer", async () => {
   const signed = authorization({ to: solver.address });
   const data = move("transferWithAuthorization", signed, await signReceive(user, signed));
   expect(await chain.revertOf(stranger, { to: usd, data })).toBe(invalid);

@@ -82,7 +82,7 @@ export function highS(signature: Hex): Hex {
   return concat([signature.slice(0, 66) as Hex, numberToHex(curveOrder - s, { size: 32 }), v]);
 }
 
-export function execute(execution: Execution, oracle: Address, signature: Hex): Hex {
+export function encodeExecute(execution: Execution, oracle: Address, signature: Hex): Hex {
   return encodeFunctionData({
     abi: oracleAbi,
     functionName: "execute",

@@ -38,6 +38,6 @@ export async function sign(
   });
 }
 
-export function execute(request: CallRequest, signature: Hex): Hex {
+export function encodeExecute(request: CallRequest, signature: Hex): Hex {
   return encodeFunctionData({ abi: depositoryAbi, functionName: "execute", args: [request, signature] });
 }

@@ -42,7 +42,7 @@ test("the configuration of every local chain has the addresses of the deployed c
     const [v3, v2] = chain.liquidity?.sources ?? [];
     if (v3?.kind !== "uniswap-v3" || v2?.kind !== "uniswap-v2")
       throw new TypeError("expected a v3 source and a v2 source");
-    const { positionManager, ...quotedContracts } = dexContracts;
+    const { positionManager, ...configuredDexContracts } = dexContracts;
     expect({
       weth9: chain.liquidity?.wrappedNative,
       uniswapV3Factory: v3.factory,
@@ -50,7 +50,7 @@ test("the configuration of every local chain has the addresses of the deployed c
       quoterV2: v3.quoter,
       uniswapV2Factory: v2.factory,
       uniswapV2Router: v2.router,
-    }).toEqual(lower(quotedContracts));
+    }).toEqual(lower(configuredDexContracts));
     expect(isHex(positionManager)).toBe(true);
     const configured = chain.tokens.map(({ symbol, name, decimals, address }) => ({
       symbol,
@@ -77,7 +77,7 @@ test("contracts and tokens are deployed, and tokens have their configured names"
   }
 });
 
-test("a dedicated key operates the deposit addresses, and the owner can replace it", async () => {
+test("the deposit address factory has the dedicated operator and the local owner", async () => {
   const client = createPublicClient({ transport: http(node.url) });
   const read = { abi: depositAddressFactoryAbi, address: localDeployment.depositAddressFactory } as const;
   expect(await client.readContract({ ...read, functionName: "operator" })).toBe(

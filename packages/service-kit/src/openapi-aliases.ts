@@ -10,9 +10,8 @@ interface ObjectSchema {
 }
 
 /**
- * Documents that a required field may have another name. Each name is an alternative with its own property,
- * from which generators create a type that requires one of the two; they ignore alternatives of `required`
- * alone.
+ * Documents that a required field may have another name. Each name becomes an `anyOf` alternative that
+ * defines the property. Generators ignore alternatives that only list `required`.
  */
 export function withAliases<D extends OpenapiDocument>(document: D, aliases: OpenapiAliases = {}): D {
   const schemas = { ...document.components?.schemas };

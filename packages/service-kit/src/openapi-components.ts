@@ -10,8 +10,8 @@ const REF = "#/components/schemas/";
 
 /**
  * The schema registry names every schema twice, `X` as sent and `XInput` as accepted. Merges the two if they
- * are equal (keeping the input if requests use it) or only one is used, drops unreferenced schemas, and
- * describes each response by its status.
+ * are equal (keeping the input if requests use it). If only `XInput` is used, renames it to `X`. Drops
+ * unreferenced schemas, and describes each response by its status.
  */
 export function tidyComponents<D extends OpenapiDocument>(document: D): D {
   const schemas = document.components?.schemas ?? {};

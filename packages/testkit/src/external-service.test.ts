@@ -27,7 +27,7 @@ test("refuses a URL with an unexpected scheme before it connects, and does not q
   expect(await errorMessageOf("REDIS_URL", "rediss://127.0.0.1", attempt)).toBe("none");
 });
 
-test("reports a server that does not respond with the name of its variable and the reason", async () => {
+test("names the variable and the reason if a server does not respond", async () => {
   const port = await freePort();
   expect(
     await errorMessageOf("DATABASE_URL", `postgres://u:hunter2@localhost:${port}/x`, emptyExternalDatabase),

@@ -24,8 +24,8 @@ export const workspaceNode: string = process.execPath;
 export const systemPath = "/usr/local/bin:/usr/bin:/bin";
 
 /**
- * Creates an empty folder in the system's temporary folder. Other users can enter it, because Postgres never
- * runs as root. The caller removes it.
+ * Creates an empty folder in the system's temporary folder. Other users can enter it: if this process is
+ * root, Postgres runs as another user. The caller removes it.
  */
 export function newTempDir(purpose: string): string {
   return newFolderIn(tmpdir(), purpose);

@@ -109,7 +109,7 @@ async function startOn(
     isReady: async () => await acceptsConnections(url),
     // "Fast shutdown": ends open sessions instead of waiting for them.
     stopSignal: "SIGINT",
-    ...(options.removeDataAtStop === true && { folderOfOrphan: launch.home }),
+    ...(options.removeDataAtStop === true && { removeIfOrphaned: launch.home }),
     ...(launch.uid === undefined ? {} : { uid: launch.uid }),
     ...(launch.gid === undefined ? {} : { gid: launch.gid }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),

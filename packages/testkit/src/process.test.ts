@@ -119,7 +119,7 @@ test("children exit when their parent is killed, even those that ignore SIGTERM,
     const child = async (script) => await startProcess({
       name: "grandchild", command: "/bin/sh", args: ["-c", script], env: { PATH: ${JSON.stringify(systemPath)} },
       logFile: ${JSON.stringify(join(folder, "grandchild.log"))}, isReady: async () => true,
-      folderOfOrphan: ${JSON.stringify(removed)},
+      removeIfOrphaned: ${JSON.stringify(removed)},
     });
     const polite = await child("exec sleep 60");
     const stubborn = await child("trap '' INT TERM; while :; do sleep 0.05; done");

@@ -31,8 +31,8 @@ export interface ProcessSpec {
   /** Milliseconds after the stop signal until the child is killed. */
   readonly stopWithinMs?: number;
   readonly signal?: AbortSignal;
-  /** Removed if this process ends before the child. */
-  readonly folderOfOrphan?: string;
+  /** Folder that the guard removes if this process dies before the child. */
+  readonly removeIfOrphaned?: string;
 }
 
 export interface ProcessExit {
@@ -174,7 +174,7 @@ function launch(spec: Omit<ProcessSpec, "isReady">): RunningProcess {
   const pid = child.pid;
   // The error event arrives later; until then, the process must not count as running.
   if (pid === undefined) exit = { code: 127, signal: null };
-  if (pid !== undefined) guardAgainstOrphan(pid, exited, spec.folderOfOrphan);
+  if (pid !== undefined) guardAgainstOrphan(pid, exited, spec.removeIfOrphaned);
 
   const kill = (signal: NodeJS.Signals): void => {
     if (exit === undefined) child.kill(signal);

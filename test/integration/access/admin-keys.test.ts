@@ -35,7 +35,10 @@ let lines: string[];
 /** The return value of each contract call. */
 let contract: (to: Address, data: Hex) => Promise<Hex | undefined> = async () => "0x";
 
-/** Counts the usage of one process. A chain confirms the clock of the process. */
+/**
+ * Counts the usage of one process. By default as if a chain confirmed the process's clock, so usage may be
+ * deleted by age.
+ */
 const aCounter = (sql: Sql, mayDeleteByAge = async () => await Promise.resolve(true)): UsageCounter =>
   usageCounter(sql, {
     searches: { sql: sqlOn(pool), limiter: createSearchLimiter() },
@@ -91,7 +94,7 @@ async function aKey(change: object = {}): Promise<{ readonly key: string; readon
 const asKey = async (key: string) =>
   (await app.inject({ url: "/metrics/usage", headers: { "x-api-key": key } })).statusCode;
 
-test("an operator creates a key, which is output once, and changes, rotates and revokes it", async () => {
+test("an operator creates a key, which is shown once, and changes, rotates and revokes it", async () => {
   const created = await admin("POST", "/admin/keys", {
     label: "backend",
     scopes: ["read", "execute"],
@@ -312,7 +315,7 @@ test("counts usage by minute, hour and day; a key sees only its own, and counts 
   const [mine, other] = [await aKey(), await aKey({ scopes: ["read", "quote"] })];
   const second = aCounter(sqlOn(pool));
   const dayMs = 24 * 3600_000;
-  // The clock moves to noon, so that the next minutes are in the same hour.
+  // The clock moves to 12:30 the next day, so that the next minutes are in the same hour.
   clock.forward(dayMs - (clock.nowMs() % dayMs) + dayMs / 2 + 30 * 60_000);
   const startMs = clock.nowMs() - (clock.nowMs() % 60_000);
   for (let call = 0; call < 3; call++)
@@ -372,7 +375,7 @@ test("counts usage by minute, hour and day; a key sees only its own, and counts 
     expect([query, (await ask(query)).status]).toEqual([query, 400]);
 });
 
-test("aggregates usage to hours after two days and to days after sixty, in two concurrent processes, without losing a call", async () => {
+test("two processes aggregate usage to hours after two days and to days after sixty, delete usage older than 400 days, and lose no other call", async () => {
   const { id, key } = await aKey();
   const dayMs = 24 * 3600_000;
   const today = clock.nowMs() - (clock.nowMs() % dayMs);
@@ -401,7 +404,7 @@ test("aggregates usage to hours after two days and to days after sixty, in two c
   expect(day.json().metrics).toMatchObject([{ endpoint: "GET /x", count: dayMs / 60_000 }]);
 });
 
-test("two processes that aggregate the same day do not wait for each other's rows", async () => {
+test("two processes that aggregate the same day do not deadlock, and count each call once", async () => {
   const { id } = await aKey();
   const hourMs = 3600_000;
   const today = clock.nowMs() - (clock.nowMs() % (24 * hourMs));

@@ -160,7 +160,7 @@ test("reverts the result and the charge of an orphaned call, and mines the same 
   expect((await world.book()).pending).toBe(0n);
 });
 
-test("a call whose commit a failover lost is neither broadcast again nor abandoned, however late it is", async () => {
+test("a call whose nonce was lost in a failover is neither broadcast again nor abandoned, however late it is", async () => {
   const { services, pool, origin, usdc, executor, clock, anAddress } = world;
   const recipient = anAddress();
   const requestId = await world.execute(world.mintCall(recipient, 7n));
@@ -331,8 +331,8 @@ test("the sponsor is charged for a call's value, and only as far as its rules al
 });
 
 test.each([
-  ["accepted in a group", {}],
-  ["counted against a budget", { dailyUsd: 1_000n * ONE_USD }],
+  ["in a group", {}],
+  ["with a daily budget", { dailyUsd: 1_000n * ONE_USD }],
 ])("refuses a call %s whose value would come from held funds", async (_, rules) => {
   const { origin, anAddress } = world;
   const sponsor = await aSponsor(world, 1_000, {
@@ -485,7 +485,7 @@ test("does not send an accepted call with value while the native token costs mor
   const call = { to: world.anAddress(), value: 10n ** 15n };
   const sentId = await world.execute(call);
   const waitReasons = (): unknown[] => world.events.of("execution_waits").map(({ facts }) => facts["why"]);
-  // 14 bps: more than twice the pair's fee, which is charged.
+  // 14 bps more than charged. A rise of at most the pair's fee (6 bps) is tolerated.
   world.prices.set("ethereum", "2503.5");
   await world.work();
   expect(waitReasons()).toEqual(["ETH for the calls costs more than was reserved"]);

@@ -5,7 +5,7 @@ import type { SolanaTransferRequest } from "@causeway/families/solana";
 import {
   askNode,
   createDepository,
-  createTokensInstruction,
+  createTokenAccountInstruction,
   mintTo,
   sendInstructions,
   solanaKey,
@@ -411,7 +411,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         ];
         await tools.fills(paymentsToFresh, async (orderId) => {
           const transactionId = await world.send(solver, [
-            createTokensInstruction(solver.address, target, fresh.address, token),
+            createTokenAccountInstruction(solver.address, target, fresh.address, token),
             tokenTransfer(token, source, target, solver.address, AMOUNT),
             memo(orderId),
           ]);

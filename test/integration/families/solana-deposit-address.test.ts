@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   associatedTokenAddress,
-  createTokensInstruction,
+  createTokenAccountInstruction,
   depositsIn,
   deriveDepositAddress,
   readTransaction,
@@ -87,7 +87,7 @@ async function tokenSweepOf(issued: Issued, mint: LocalMint, change: Partial<Swe
   const { vault } = world.depository;
   const tokens = await associatedTokenAddress(vault, mint.mint, mint.tokenProgram);
   return [
-    createTokensInstruction({ payer: operator.address, tokens, wallet: vault, ...mint }),
+    createTokenAccountInstruction({ payer: operator.address, tokens, wallet: vault, ...mint }),
     await sweepTokenInstruction({ ...termsOf(issued, change), ...mint }),
   ];
 }

@@ -16,7 +16,7 @@ import {
   askNode,
   createDepository,
   createMint,
-  createTokensInstruction,
+  createTokenAccountInstruction,
   depositoryProgram,
   executeInstruction,
   initializeInstruction,
@@ -285,7 +285,7 @@ test("refuses a deposit into another vault or another owner's token account, and
     tokenProgram: token.tokenProgram,
   });
   const strangerTokens = await associatedTokenAddress(stranger.address, token.mint, token.tokenProgram);
-  await send(createTokensInstruction(user.address, strangerTokens, stranger.address, token));
+  await send(createTokenAccountInstruction(user.address, strangerTokens, stranger.address, token));
   await expect(send(withKey(tokenDeposit, 6, strangerTokens))).rejects.toThrow(custom(6010));
   await expect(send(withKey(tokenDeposit, 7, feeToken.tokenProgram))).rejects.toThrow(custom(6001));
   await expect(send(withKey(tokenDeposit, 7, deployed.program))).rejects.toThrow(custom(6002));

@@ -5,14 +5,14 @@ import {
   createDepository,
   createMint,
   createPools,
-  createTokensInstruction,
+  createTokenAccountInstruction,
   JUPITER_PROGRAM,
   mintTo,
   sendInstructions,
   solanaKey,
   startJupiter,
   startSolana,
-  associatedTokens,
+  associatedTokenAccount,
   type LocalDepository,
   type LocalMint,
   type LocalPools,
@@ -108,7 +108,7 @@ function tokenBalance(tokenAccount: string): bigint {
   return tokenData === undefined ? 0n : Buffer.from(tokenData.data).readBigUInt64LE(64);
 }
 const tokensOf = async (wallet: string, mint: string): Promise<bigint> =>
-  tokenBalance(await associatedTokens(wallet, mint));
+  tokenBalance(await associatedTokenAccount(wallet, mint));
 
 async function quoteSwap(mode: "exactIn" | "exactOut", output: Hex, amount: bigint, input = token.mint) {
   return await source[mode](
@@ -217,11 +217,11 @@ test("SOL is unwrapped before it is deposited", async () => {
 
 test("the fee of a swap into SOL includes the rent of a missing account, although the rent is returned", async () => {
   const rent = 2_039_280n;
-  const wrapped = await associatedTokens(user.address, WRAPPED_SOL);
+  const wrapped = await associatedTokenAccount(user.address, WRAPPED_SOL);
   const sol = { mint: WRAPPED_SOL as LocalMint["mint"], tokenProgram: usdc.tokenProgram };
   const answer = await quoteSwap("exactIn", NATIVE, 10_000_000n);
   expect((await depositOf(answer, NATIVE))?.fee).toBe(5_000n + rent);
-  const create = createTokensInstruction(user.address, wrapped, user.address, sol);
+  const create = createTokenAccountInstruction(user.address, wrapped, user.address, sol);
   await sendInstructions(node.url, [user], [create]);
   node.controls.passSlots(1);
   expect((await depositOf(answer, NATIVE))?.fee).toBe(5_000n);
@@ -332,7 +332,7 @@ test.each<[what: string, change: (proposal: Proposal) => Promise<Proposal>, abou
   [
     "writes to another token account of the user",
     async (proposal) => {
-      const savings = await associatedTokens(user.address, feeToken.mint, feeToken.tokenProgram);
+      const savings = await associatedTokenAccount(user.address, feeToken.mint, feeToken.tokenProgram);
       return withAccounts(proposal, (accounts) => [...accounts, writableAccount(savings)]);
     },
     "aggregator",

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRpcTransport } from "../../../packages/chains/src/nodes/transport.ts";
 import { startPoolWorld, type PoolWorld } from "../../support/pool-world.ts";
 
-// Tokens with unusual behavior in real pools. Nothing is approved, and nothing is broadcast.
+// Tokens with unusual behavior in real pools. Probing approves and broadcasts nothing; only preparations send
+// transactions.
 
 const pairFactory = parseAbi(["function createPair(address tokenA, address tokenB) returns (address)"]);
 const mintable = parseAbi(["function mint(address to, uint256 amount)"]);
@@ -91,7 +92,8 @@ test("a recipient that the token blocks is distinguished from other recipients",
 });
 
 test("a token that its buyer cannot transfer is detected", async () => {
-  // If the probe's own account is blocked too, nothing arrives. A transfer to a blocked stranger fails.
+  // Blocks the stranger, to whom the probe's account (…0b01) transfers what it bought. If that account were
+  // blocked, it would receive no tokens, and the behavior would be unknown.
   const data = encodeFunctionData({
     abi: blocksRecipientAbi,
     functionName: "setBlocked",

@@ -141,7 +141,7 @@ test("combines the oracles' signatures that the hub requires, in ascending order
   expect(answer.body.quorum).toMatchObject({ signers: 2, threshold: 2 });
 });
 
-test("a peer with another mapping or hub adds nothing", async () => {
+test("a peer configured with another mapping contract or hub adds no signature", async () => {
   for (const hub of [{ genericMappingAddress: account("e6") }, { chainId: 5 }]) {
     const [first, otherSigner] = [oracleSigner(0), oracleSigner(1)];
     const signers = new Set([first.address, otherSigner.address]);

@@ -3,7 +3,7 @@ import { createChainReader, createRpcTransport } from "@causeway/chains";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createChainDirectory } from "../../../apps/api/src/chains/directory.adapter.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
-import type { HeldAmount } from "../../../apps/api/src/balances/held-amount.port.ts";
+import type { CurrencyAmount } from "../../../apps/api/src/balances/currency-amount.port.ts";
 import { depositoryBalances, hubBalances } from "../../../apps/api/src/settlement/hub-balances.ts";
 import { attestedChain, startFakeOracle } from "./fake-oracle.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
@@ -45,7 +45,7 @@ test("lists the solver's balances on the hub and in the depositories by chain an
   const before = await world.solverOnHub();
   await world.untilSettled(agreed.requestId);
   const onHub = await hubBalances(chains, world.services.hub, home);
-  const amountOf = (amounts: readonly HeldAmount[]): bigint | undefined =>
+  const amountOf = (amounts: readonly CurrencyAmount[]): bigint | undefined =>
     amounts.find((amount) => amount.chain === origin.chain.name && amount.currency.address === usdc)?.amount;
   expect(amountOf(onHub)).toBe(before + agreed.terms.origin.amount);
   expect(amountOf(await depositoryBalances(chains))).toBe(

@@ -44,7 +44,7 @@ export interface ClaimQuestion {
  */
 export async function offerClaim(services: OfferServices, question: ClaimQuestion): Promise<NewClaim> {
   const { wallet, recipient } = question;
-  const { connected, currency } = homeCurrency(services, question);
+  const { connected, currency } = requireAppBalanceCurrency(services, question);
   const { chain } = connected;
   const forbiddenRecipients: readonly Address[] = [
     NATIVE_CURRENCY,
@@ -87,7 +87,7 @@ export async function offerClaim(services: OfferServices, question: ClaimQuestio
 }
 
 /** @throws ServiceError UNSUPPORTED_CHAIN, UNSUPPORTED_CURRENCY */
-function homeCurrency(
+function requireAppBalanceCurrency(
   { chains, appBalance }: Pick<Services, "chains" | "appBalance">,
   { chainId, currency: address }: Pick<ClaimQuestion, "chainId" | "currency">,
 ): { readonly connected: ConnectedChain; readonly currency: Currency } {

@@ -19,6 +19,7 @@ import {
   noticeStates as states,
 } from "./notices.tables.ts";
 
+/** An interface as a type alias: parameters extend `Record<string, unknown>`, which interfaces do not. */
 type Fields<T> = { readonly [Name in keyof T]: T[Name] };
 
 /** Maximum number of alarms per round. */

@@ -255,8 +255,8 @@ function refuseUnreachable(
 
 /**
  * The user's own address is the default recipient only where the user certainly has its key: within one chain
- * family, and on EVM chains for a Hyperliquid user, who has an EVM wallet. From an EVM chain to Hyperliquid,
- * the address may be a contract, which has no key on Hyperliquid.
+ * family, and on EVM chains for a Hyperliquid user, who has the key of the same EVM address. From an EVM
+ * chain to Hyperliquid, the address may be a contract, which has no key.
  */
 function recipientOf(
   { walletFamilies }: Side,

@@ -2,7 +2,7 @@ import { hubAlias, hubTokenId } from "@causeway/attest";
 import type { Address, Chain, Currency, NonEvmChain } from "@causeway/domain";
 import { encodeAddress, familyOf } from "@causeway/families";
 import type { ChainDirectory } from "../chains/chains.port.ts";
-import type { HeldAmount } from "../balances/held-amount.port.ts";
+import type { CurrencyAmount } from "../balances/currency-amount.port.ts";
 import type { HubChain } from "./hub.port.ts";
 
 /** The solver's hub balances of every bridged currency, at the newest block. @throws RpcFault */
@@ -10,7 +10,7 @@ export async function hubBalances(
   chains: Pick<ChainDirectory, "evmChains" | "nonEvmChains">,
   hub: Pick<HubChain, "balance">,
   solver: { readonly address: Address; readonly chainName: string },
-): Promise<readonly HeldAmount[]> {
+): Promise<readonly CurrencyAmount[]> {
   const configured = [...chains.evmChains, ...chains.nonEvmChains].map(({ chain }) => chain);
   const home = configured.find(({ name }) => name === solver.chainName);
   if (home === undefined) return [];
@@ -31,7 +31,7 @@ export async function hubBalances(
  */
 export async function depositoryBalances(
   chains: Pick<ChainDirectory, "evmChains">,
-): Promise<readonly HeldAmount[]> {
+): Promise<readonly CurrencyAmount[]> {
   const reads = chains.evmChains.map(async ({ chain, connection }) => {
     const currencies = bridgedCurrencies(chain);
     const { balances } = await connection.reader.balances(

@@ -1,7 +1,7 @@
 import { formatFixed } from "@causeway/domain";
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import type { HeldAmount } from "../balances/held-amount.port.ts";
+import type { CurrencyAmount } from "../balances/currency-amount.port.ts";
 
 /**
  * A gauge of amounts by chain and currency, in whole tokens. Amounts of a chain that is not read again keep
@@ -10,7 +10,7 @@ import type { HeldAmount } from "../balances/held-amount.port.ts";
 export function heldGauge(
   registry: Registry,
   facts: { readonly name: string; readonly help: string },
-): (amounts: readonly HeldAmount[]) => void {
+): (amounts: readonly CurrencyAmount[]) => void {
   const gauge = new Gauge({ ...facts, labelNames: ["chain", "currency"], registers: [registry] });
   return (amounts) => {
     for (const { chain, currency, amount } of amounts)

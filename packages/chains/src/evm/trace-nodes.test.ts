@@ -321,7 +321,7 @@ test.each([
       refuseAboveCap(method, params),
   ],
 ] as const)(
-  "a node that %s no call with more gas than a transaction may have is methods with less",
+  "lowers the gas for a node that %s no call with more gas than a transaction may have",
   async (_, change) => {
     const { reader } = nodeThat(change);
     const outcome = await reader.trace(from, { to: failures, data: write, value: 0n }, fees);

@@ -16,7 +16,7 @@ import {
 import { tokenBalance, mintOf, tokenAccountRefusal, type MintFact } from "./mints.ts";
 import {
   computeInstructions,
-  createTokensInstruction,
+  createTokenAccountInstruction,
   lamportTransferInstruction,
   memoInstruction,
   tokenTransferInstruction,
@@ -93,7 +93,7 @@ function payingInstructions(
   const { wallet, token: mint, fact, from, to } = accounts;
   const { tokenProgram } = fact;
   return [
-    createTokensInstruction({ payer, tokens: to, wallet, mint, tokenProgram }),
+    createTokenAccountInstruction({ payer, tokens: to, wallet, mint, tokenProgram }),
     // Directly before the transfer, because some token accounts require a memo.
     memo,
     tokenTransferInstruction({ ...fact, mint, from, to, owner: payer, amount }),

@@ -51,7 +51,7 @@ export function tokenTransferInstruction(transfer: TokenTransfer): PlainInstruct
 }
 
 /** Creates a wallet's associated token account if it does not exist. */
-export function createTokensInstruction(accounts: {
+export function createTokenAccountInstruction(accounts: {
   readonly payer: string;
   readonly tokens: string;
   readonly wallet: string;

@@ -32,7 +32,7 @@ import { mintOf } from "./mints.ts";
 import {
   closeAccountInstruction,
   computeInstructions,
-  createTokensInstruction,
+  createTokenAccountInstruction,
 } from "./payment-instructions.ts";
 import type { SolanaReads } from "./reads.ts";
 import { toKit } from "./sign-payment.ts";
@@ -104,7 +104,7 @@ export async function swapAndDeposit(
   const { mint, tokenProgram, account: tokens } = output;
   const instructions = [
     ...computeInstructions(units),
-    createTokensInstruction({ payer: user, tokens, wallet: user, mint, tokenProgram }),
+    createTokenAccountInstruction({ payer: user, tokens, wallet: user, mint, tokenProgram }),
     proposed.swap,
     ...(isNative
       ? [closeAccountInstruction(tokens, user), depositNativeInstruction(deposit)]

@@ -19,7 +19,7 @@ import type {
   NonEvmPayment,
 } from "../non-evm-connection.ts";
 import { tokenBalance, tokenAccountRefusal, type MintFact } from "./mints.ts";
-import { createTokensInstruction } from "./payment-instructions.ts";
+import { createTokenAccountInstruction } from "./payment-instructions.ts";
 import type { SolanaReads } from "./reads.ts";
 import type { SolanaRpc } from "./rpc.ts";
 
@@ -157,7 +157,7 @@ export function createSweeps(options: SweepOptions): SolanaSweeps {
     const { tokenProgram } = fact;
     const tokens = await associatedTokenAddress(pdas.vault, mint, tokenProgram);
     return [
-      createTokensInstruction({ payer: operator, tokens, wallet: pdas.vault, mint, tokenProgram }),
+      createTokenAccountInstruction({ payer: operator, tokens, wallet: pdas.vault, mint, tokenProgram }),
       await sweepTokenInstruction({ ...terms, mint, tokenProgram }),
     ];
   }

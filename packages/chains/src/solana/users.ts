@@ -11,7 +11,7 @@ import {
 import type { OpenNonEvmUsers, SolanaDepositData, UsersOptions } from "../non-evm-users.ts";
 import { tokenBalance, mintOf, type MintFact } from "./mints.ts";
 import {
-  createTokensInstruction,
+  createTokenAccountInstruction,
   lamportTransferInstruction,
   tokenTransferInstruction,
 } from "./payment-instructions.ts";
@@ -85,7 +85,7 @@ export async function connectSolanaUsers({
     ]);
     return {
       instructions: [
-        createTokensInstruction({ payer: sender, tokens: to, wallet, mint, tokenProgram }),
+        createTokenAccountInstruction({ payer: sender, tokens: to, wallet, mint, tokenProgram }),
         tokenTransferInstruction({ tokenProgram, mint, decimals, from, to, owner: sender, amount }),
       ],
       rent: await reads.minBalance(TOKEN_ACCOUNT_BYTES),

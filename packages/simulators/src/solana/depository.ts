@@ -162,7 +162,7 @@ export async function executeInstruction(
     seeds: ["used_request", requestId],
   });
   const tokens = async (wallet: Address): Promise<Address | undefined> =>
-    mint === undefined ? undefined : await associatedTokens(wallet, mint, tokenProgram);
+    mint === undefined ? undefined : await associatedTokenAccount(wallet, mint, tokenProgram);
   const optional = (pubkey: string | undefined, isWritable: boolean): PlainInstruction["keys"][number] =>
     // The program's own address marks an omitted account.
     ({
@@ -191,7 +191,7 @@ export async function executeInstruction(
 }
 
 /** A wallet's associated token account of a mint. */
-export async function associatedTokens(
+export async function associatedTokenAccount(
   wallet: string,
   mint: string,
   tokenProgram: string = TOKEN,

@@ -1,5 +1,5 @@
 export {
-  associatedTokens,
+  associatedTokenAccount,
   createDepository,
   executeInstruction,
   initializeInstruction,
@@ -15,7 +15,13 @@ export { depositAddressProgram, depositoryProgram, forwarderProgram, poolProgram
 export { startJupiter, type JupiterOptions, type RunningJupiter } from "./jupiter.ts";
 export { createPools, JUPITER_PROGRAM, type LocalPools } from "./pools.ts";
 export { startSolana, type RunningSolana, type SolanaControls, type SolanaOptions } from "./start-solana.ts";
-export { createMint, createTokensInstruction, mintTo, type LocalMint, type MintRequest } from "./tokens.ts";
+export {
+  createMint,
+  createTokenAccountInstruction,
+  mintTo,
+  type LocalMint,
+  type MintRequest,
+} from "./tokens.ts";
 export {
   askNode,
   sendInstructions,

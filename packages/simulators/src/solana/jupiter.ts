@@ -2,8 +2,8 @@ import { address } from "@solana/kit";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { LocalPools, PoolQuestion } from "./pools.ts";
-import { createTokensInstruction } from "./tokens.ts";
-import { associatedTokens } from "./depository.ts";
+import { createTokenAccountInstruction } from "./tokens.ts";
+import { associatedTokenAccount } from "./depository.ts";
 import type { PlainInstruction } from "./wallet.ts";
 
 const TOKEN = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
@@ -167,8 +167,11 @@ async function instructions(
   price.writeUInt8(3, 0);
   price.writeBigUInt64LE(1_000n, 1);
   const budget = (data: Buffer) => toWire({ programId: COMPUTE_BUDGET, keys: [], data });
-  const account = await associatedTokens(wallet, to);
-  const setup = createTokensInstruction(wallet, account, wallet, { mint: address(to), tokenProgram: TOKEN });
+  const account = await associatedTokenAccount(wallet, to);
+  const setup = createTokenAccountInstruction(wallet, account, wallet, {
+    mint: address(to),
+    tokenProgram: TOKEN,
+  });
   return {
     tokenLedgerInstruction: null,
     computeBudgetInstructions: [budget(limit), budget(price)],

@@ -1,8 +1,8 @@
 import { address, getProgramDerivedAddress, type Address } from "@solana/kit";
-import { associatedTokens } from "./depository.ts";
+import { associatedTokenAccount } from "./depository.ts";
 import { poolProgram } from "./programs.ts";
 import type { RunningSolana } from "./start-solana.ts";
-import { createTokensInstruction, mintTo, type LocalMint } from "./tokens.ts";
+import { createTokenAccountInstruction, mintTo, type LocalMint } from "./tokens.ts";
 import { amountOf } from "./transaction-record.ts";
 import { sendInstructions, type PlainInstruction, type SolanaKey } from "./wallet.ts";
 
@@ -50,10 +50,10 @@ export async function createPools(
   const vaults = new Map<string, Address>();
   for (const { of: mint, amount } of reserves) {
     await mintTo(node.url, mint, authority, amount);
-    vaults.set(mint.mint, await associatedTokens(authority, mint.mint));
+    vaults.set(mint.mint, await associatedTokenAccount(authority, mint.mint));
   }
   if (sol !== undefined) {
-    const vault = await associatedTokens(authority, WRAPPED_SOL);
+    const vault = await associatedTokenAccount(authority, WRAPPED_SOL);
     await sendInstructions(
       node.url,
       [sol.from],
@@ -88,8 +88,8 @@ export async function createPools(
     swap: async (user, { inputMint, outputMint, mode, amount, quoted, slippageBps }) => {
       const isExactIn = mode === "ExactIn";
       const [source, destination] = await Promise.all([
-        associatedTokens(user, inputMint),
-        associatedTokens(user, outputMint),
+        associatedTokenAccount(user, inputMint),
+        associatedTokenAccount(user, outputMint),
       ]);
       const program = readonly(JUPITER_PROGRAM);
       return {
@@ -130,7 +130,7 @@ function wrapInstructions(
   transfer.writeUInt32LE(2, 0);
   transfer.writeBigUInt64LE(lamports, 4);
   return [
-    createTokensInstruction(from, vault, owner, { mint: WRAPPED_SOL, tokenProgram: TOKEN }),
+    createTokenAccountInstruction(from, vault, owner, { mint: WRAPPED_SOL, tokenProgram: TOKEN }),
     {
       programId: SYSTEM,
       keys: [{ pubkey: from, isSigner: true, isWritable: true }, writable(vault)],

@@ -1,5 +1,5 @@
 import { address, getAddressEncoder, type Address } from "@solana/kit";
-import { associatedTokens } from "./depository.ts";
+import { associatedTokenAccount } from "./depository.ts";
 import { askNode, sendInstructions, solanaKey, type PlainInstruction, type SolanaKey } from "./wallet.ts";
 
 const SYSTEM = "11111111111111111111111111111111";
@@ -80,7 +80,7 @@ export async function mintTo(
   wallet: string,
   amount: bigint,
 ): Promise<void> {
-  const tokens = await associatedTokens(wallet, localMint.mint, localMint.tokenProgram);
+  const tokenAccount = await associatedTokenAccount(wallet, localMint.mint, localMint.tokenProgram);
   const data = Buffer.alloc(9);
   data.writeUInt8(7, 0);
   data.writeBigUInt64LE(amount, 1);
@@ -88,12 +88,12 @@ export async function mintTo(
     url,
     [localMint.authority],
     [
-      createTokensInstruction(localMint.authority.address, tokens, wallet, localMint),
+      createTokenAccountInstruction(localMint.authority.address, tokenAccount, wallet, localMint),
       {
         programId: localMint.tokenProgram,
         keys: [
           { pubkey: localMint.mint, isSigner: false, isWritable: true },
-          { pubkey: tokens, isSigner: false, isWritable: true },
+          { pubkey: tokenAccount, isSigner: false, isWritable: true },
           { pubkey: localMint.authority.address, isSigner: true, isWritable: false },
         ],
         data,
@@ -103,9 +103,9 @@ export async function mintTo(
 }
 
 /** Creates a wallet's associated token account if it does not exist. */
-export function createTokensInstruction(
+export function createTokenAccountInstruction(
   payer: string,
-  tokens: string,
+  tokenAccount: string,
   wallet: string,
   { mint, tokenProgram }: Pick<LocalMint, "mint" | "tokenProgram">,
 ): PlainInstruction {
@@ -114,7 +114,7 @@ export function createTokensInstruction(
     programId: ASSOCIATED_TOKEN,
     keys: [
       { pubkey: payer, isSigner: true, isWritable: true },
-      { pubkey: tokens, isSigner: false, isWritable: true },
+      { pubkey: tokenAccount, isSigner: false, isWritable: true },
       plain(wallet),
       plain(mint),
       plain(SYSTEM),

@@ -97,7 +97,7 @@ export async function startTronNode(options: TronNodeOptions = {}): Promise<Runn
   const lies = new Map<string, TronLie>();
   const counts = new Map<string, number>();
 
-  const answered = async (
+  const countAndAnswer = async (
     operation: string,
     question: unknown,
     truth: Promise<unknown>,
@@ -107,7 +107,7 @@ export async function startTronNode(options: TronNodeOptions = {}): Promise<Runn
     return lie === undefined ? await truth : lie(await truth, question);
   };
   const server = createServer((request, response) => {
-    respond(chain, answered, request, response).catch(() => response.destroy());
+    respond(chain, countAndAnswer, request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -158,11 +158,11 @@ function chainControls(chain: TronChain, rpc: AnvilRpc): Omit<TronControls, "lie
   };
 }
 
-type Answered = (operation: string, question: unknown, truth: Promise<unknown>) => Promise<unknown>;
+type CountAndAnswer = (operation: string, question: unknown, truth: Promise<unknown>) => Promise<unknown>;
 
 async function respond(
   chain: TronChain,
-  answered: Answered,
+  countAndAnswer: CountAndAnswer,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -176,8 +176,8 @@ async function respond(
   }
   if (pathname === "/jsonrpc") {
     const answer = Array.isArray(body)
-      ? await Promise.all(body.map(async (call: unknown) => await rpcAnswer(chain, answered, call)))
-      : await rpcAnswer(chain, answered, body);
+      ? await Promise.all(body.map(async (call: unknown) => await rpcAnswer(chain, countAndAnswer, call)))
+      : await rpcAnswer(chain, countAndAnswer, body);
     if (answer instanceof RawAnswer) return send(response, answer.status, answer.body);
     return send(response, 200, JSON.stringify(answer));
   }
@@ -189,7 +189,7 @@ async function respond(
   const truth = operation(chain, view, body as Readonly<Record<string, unknown>>);
   let answer: unknown;
   try {
-    answer = await answered(pathname, body, truth);
+    answer = await countAndAnswer(pathname, body, truth);
   } catch (error) {
     answer = { Error: `class ${String(error)}` };
   }
@@ -197,7 +197,7 @@ async function respond(
   send(response, 200, JSON.stringify(answer));
 }
 
-async function rpcAnswer(chain: TronChain, answered: Answered, body: unknown): Promise<unknown> {
+async function rpcAnswer(chain: TronChain, countAndAnswer: CountAndAnswer, body: unknown): Promise<unknown> {
   const { id, method, params } = body as { id?: unknown; method?: unknown; params?: unknown };
   const name = String(method);
   const args: readonly unknown[] = Array.isArray(params) ? params : [];
@@ -205,7 +205,7 @@ async function rpcAnswer(chain: TronChain, answered: Answered, body: unknown): P
     const run = jsonRpcMethods.get(name);
     if (run === undefined)
       throw new JsonRpcRefusal(-32_601, `the method ${name} does not exist/is not available`);
-    const result = await answered(name, args, run(chain, args));
+    const result = await countAndAnswer(name, args, run(chain, args));
     return result instanceof RawAnswer ? result : { jsonrpc: "2.0", id, result };
   } catch (error) {
     const code = error instanceof JsonRpcRefusal ? error.code : -32_000;

@@ -16,6 +16,6 @@ export function permitGasUnits(
   if (method === "eip2612") return depositAddressGas.pull;
   const signed = method === "permit2" ? routeGas.permit2 : routeGas.authorization;
   if (originSwap === undefined && paid.address === deposited.address) return signed;
-  // The cost of the signature is its gas beyond a pull by the approval proxy.
+  // Replaces the approval proxy's pull, which `routedDepositGas` includes, by the signed pull.
   return routedDepositGas(gas, paid, deposited, originSwap) + signed - routeGas.depositErc20;
 }

@@ -48,8 +48,8 @@ export function transferSide(connected: ConnectedNonEvmChain): Side {
     hypevm: {
       needsWalletNonce: true,
       makesSteps: users?.token !== undefined,
-      // A Hyperliquid user has an EVM wallet. An EVM user's address may be a contract, which has no key on
-      // Hyperliquid.
+      // A Hyperliquid user has the key of the same EVM address. The reverse is not certain: an EVM address
+      // may be a contract, which has no key.
       walletFamilies: [chain.vmType, "evm"],
       steps: async (facts) => await withdrawalFrom(connected, facts),
       minPayment: 0n,

@@ -45,14 +45,14 @@ export async function listRequests(
   const rows = pageRows.slice(0, limit);
   const last = rows.at(-1);
   const unpaid = rows.length === 0 && question.after === undefined ? await namedIds(history, question) : [];
-  const stories = await history.stories([...rows.map((row) => row.requestId), ...unpaid]);
+  const details = await history.stories([...rows.map((row) => row.requestId), ...unpaid]);
   const listed = new Map<RequestId, ListedRequest>(rows.map((row) => [row.requestId, row]));
   const requests = [...rows.map((row) => row.requestId), ...unpaid].flatMap((requestId) => {
-    const story = stories.get(requestId);
+    const detail = details.get(requestId);
     const entry = listed.get(requestId);
-    // An archived request is not found by its id either.
-    if (story === undefined || (entry === undefined && story.archivedMonths !== undefined)) return [];
-    return pastRequest(services, story, entry);
+    // Archiving removed the request from the lists, so its id does not find it either.
+    if (detail === undefined || (entry === undefined && detail.archivedMonths !== undefined)) return [];
+    return pastRequest(services, detail, entry);
   });
   const count =
     counted === undefined ? undefined : Math.max(counted, unpaid.length === 0 ? 0 : requests.length);

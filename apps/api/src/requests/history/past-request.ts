@@ -131,7 +131,7 @@ function quotedSides(services: Needs, { terms }: RequestStory): { origin: PastSi
       output: { ...deposited, minimumAmount: origin.minimumAmount ?? origin.amount },
     },
     destination: {
-      // The solver's input to a swap is configured once it was made.
+      // The amount that the solver pays into a swap is known only after the swap.
       input:
         destination.paidFrom === undefined
           ? recipientOutput
