@@ -51,11 +51,7 @@ export function startLeaseRenewal(
   return { close: () => clearInterval(timer) };
 }
 
-function isDue(
-  { isRunHere, begunAtMs, untilMs }: InProgress,
-  nowMs: number,
-  hangsAfterMs: number,
-): boolean {
+function isDue({ isRunHere, begunAtMs, untilMs }: InProgress, nowMs: number, hangsAfterMs: number): boolean {
   const ageMs = nowMs - (untilMs - COMMIT_LEASE_MS);
   return (
     isRunHere && nowMs - begunAtMs < hangsAfterMs && ageMs >= RENEWED_AFTER_MS && ageMs < COMMIT_LEASE_MS

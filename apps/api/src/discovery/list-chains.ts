@@ -53,8 +53,7 @@ const stateOf = ({ chain, pulse }: ConnectedChain | ConnectedNonEvmChain): Chain
 const sameStates = (before: readonly ChainState[], after: readonly ChainState[]): boolean =>
   before.length === after.length &&
   after.every(
-    ({ chain, isLagging }, index) =>
-      before[index]?.chain === chain && before[index]?.isLagging === isLagging,
+    ({ chain, isLagging }, index) => before[index]?.chain === chain && before[index]?.isLagging === isLagging,
   );
 
 function toWireChain(chain: Chain, isLagging: boolean, solverAddress: Address): WireChain {
