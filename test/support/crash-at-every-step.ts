@@ -15,7 +15,7 @@ export interface CrashTest<A extends { readonly requestId: RequestId } = QuotedR
    */
   readonly verify: (quoted: A, moment: string) => Promise<void>;
   /**
-   * Moments at which the process must crash. Concurrent actions change places between runs, so that crashes by
+   * Moments at which the process must crash. Concurrent actions change places between runs, so crashes by
    * index may miss one: it is then picked by its name.
    */
   readonly moments?: readonly string[];
