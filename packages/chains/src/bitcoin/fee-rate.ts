@@ -20,8 +20,8 @@ const CACHE_MS = 10_000;
 
 /**
  * The current fee rate in satoshis per 1000 virtual bytes, cached for some seconds: the lower one of the
- * explorer's estimate and the nodes' upper median. No source can raise it alone, and of several nodes, none
- * can lower it alone: a payment with a low fee would wait until it is canceled. If so few sources have an
+ * explorer's estimate and the nodes' upper median. No source can raise it alone. While several nodes have
+ * estimates, none of them can lower it alone: a low fee would delay a payment. If so few sources have an
  * estimate that the highest one decides, it counts up to three times the next lower one, which may be too
  * low. So each replacement of a payment triples that limit.
  *
